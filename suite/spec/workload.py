@@ -1,0 +1,64 @@
+"""What the catalogue knows of a workload, without importing jax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from suite.spec.case import Layers
+
+Dims = Mapping[str, int]
+PRECISIONS = ("fp32", "default", "bf16", "fp16")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One size of a workload.
+
+    Attributes:
+        dims: the model's dimensions and the fixed shapes of its inputs, by name.
+        parameters: exact number of trainable parameters.
+        batch: default batch size of each mode.
+        source: the paper or model card that the size comes from.
+    """
+
+    dims: Dims
+    parameters: int
+    batch: Mapping[str, int]
+    source: str
+
+
+@dataclass(frozen=True)
+class WorkloadSpec:
+    """A row of the catalogue.
+
+    Attributes:
+        name: as users type it.
+        family: what kind of network: dense, convolutional, transformer, ...
+        summary: one line for `jaxmark list`.
+        version: bumped when the meaning of the workload changes.
+        item: what one item of a step is: sample, image, token.
+        modes: what a step can be: train, infer, ...
+        presets: sizes, smallest first; 'smoke' is always there.
+        layers: the ways in which repeated blocks can be compiled, the default first.
+        flops: (dims, mode, batch) -> named terms that add up to the FLOPs of one step.
+        items: (dims, mode, batch) -> items of one step.
+        gathered_bytes: (dims, mode, batch) -> (parameter bytes that a step does not read);
+            None where a step reads every live-in byte. Embedding rows are gathered.
+        build: 'module:function' of the builder, called as build(case, preset) -> Workload.
+        precisions: policies that it supports.
+    """
+
+    name: str
+    family: str
+    summary: str
+    version: int
+    item: str
+    modes: tuple[str, ...]
+    presets: Mapping[str, Preset]
+    layers: tuple[Layers, ...]
+    flops: Callable[[Dims, str, int], dict[str, int]]
+    items: Callable[[Dims, str, int], int]
+    build: str
+    precisions: tuple[str, ...] = PRECISIONS
+    gathered_bytes: Callable[[Dims, str, int], int] | None = field(default=None)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from suite.spec.case import Case
+from suite.spec.settings import MeasureSettings as MeasureSettings
 
 SCHEMA_VERSION = 1
 
@@ -277,14 +278,6 @@ class Environment(_Record):
     machine: Machine
     software: Software
     volatile: Volatile
-
-
-class MeasureSettings(_Record, frozen=True):
-    """How long each process measures. The defaults are the protocol of docs/measuring.md."""
-
-    warmup_seconds: float = 1.0
-    block_seconds: float = 2.0
-    latency_seconds: float = 1.0
 
 
 class Run(_Record):

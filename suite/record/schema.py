@@ -7,7 +7,7 @@ Raw samples and conditions are the truth; `Summary` is derived from them and che
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -32,13 +32,20 @@ Stage = Literal[
     "start", "import", "build", "compile", "first_call", "memory", "warmup", "blocks", "latency", "checks"
 ]
 MemoryMethod = Literal["allocator", "allocator+reserved", "static", "host_rss", "host_rss_lifetime"]
+State = Literal["running", "complete", "interrupted"]
+
+# Checked when a file or a worker's answer is decoded, and published in the JSON Schema. A clock
+# that reads zero or less over real work is broken, and its figures must not enter a file.
+Positive = Annotated[int, msgspec.Meta(gt=0)]
+NotNegative = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class _Record(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Base of the stored records: keyword-only, unknown fields are errors."""
 
 
-class Note(_Record, frozen=True):
+class Note(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A warning in plain words, with a code for scripts."""
 
     code: str
@@ -52,10 +59,10 @@ class Compile(_Record):
     function run as it is: tracing and compiling, if any, happen inside the first call).
     """
 
-    trace_ns: int | None
-    lower_ns: int | None
-    compile_ns: int | None
-    first_call_ns: int | None
+    trace_ns: NotNegative | None
+    lower_ns: NotNegative | None
+    compile_ns: NotNegative | None
+    first_call_ns: NotNegative | None
     cache: Literal["cold", "cached", "call"]
 
 
@@ -85,7 +92,7 @@ class Memory(_Record):
     allocator: dict[str, dict[str, int]] | None = None  # memory_stats() at baseline, compile, steps
     static: StaticMemory | None = None
     host_rss: HostRss | None = None
-    peak_bytes: int | None = None
+    peak_bytes: Positive | None = None
     method: MemoryMethod | None = None
     reason: str | None = None
 
@@ -127,34 +134,39 @@ class Process(_Record):
     Attributes:
         index: round of the run, from 0.
         init_ns: building the initial state and putting it on the device.
-        warmup_ns: warm-up blocks, in order, each of `block_steps` steps; never summarised.
+        warmup_ns: warm-up samples, in order; never summarised.
+        warmup_steps: chained steps in each warm-up sample, while K is being chosen and after.
         block_steps: K, the chained steps in a block.
         block_ns: throughput blocks, in order, one wait at the end of each.
         latency_ns: single steps, in order, a wait after each; null when K is 1, because then
             every block is exactly that.
+        other_shapes_ns: blocks whose results had other shapes than the first block's ('call'
+            path only): kept apart, never summarised with the rest.
     """
 
-    index: int
+    index: NotNegative
     started_at: str
-    duration_s: float
-    init_ns: int | None
+    duration_s: Seconds
+    init_ns: NotNegative | None
     compile: Compile
-    warmup_ns: list[int]
-    block_steps: int
-    block_ns: list[int]
-    latency_ns: list[int] | None
+    warmup_ns: list[Positive]
+    warmup_steps: list[Positive]
+    block_steps: Positive
+    block_ns: Annotated[list[Positive], msgspec.Meta(min_length=1)]
+    latency_ns: Annotated[list[Positive], msgspec.Meta(min_length=1)] | None
     memory: Memory
     checks: Checks
     conditions: Conditions
+    other_shapes_ns: list[Positive] = []
     warnings: list[Note] = []
 
 
 class Failure(_Record):
     """A process that gave no measurement."""
 
-    index: int
+    index: NotNegative
     started_at: str
-    duration_s: float
+    duration_s: Seconds
     status: Status
     stage: Stage
     reason: str
@@ -215,7 +227,12 @@ class Summary(_Record):
 
 
 class Result(_Record):
-    """One case of the run: everything measured, failures included."""
+    """One case of the run: everything measured, failures included.
+
+    Attributes:
+        source: 'file.py:name' of a user's workload, as typed, so that a run can be resumed.
+        source_sha256: of that file; recorded, but no part of the identity.
+    """
 
     case: Case
     key: str
@@ -226,6 +243,7 @@ class Result(_Record):
     processes: list[Process]
     failures: list[Failure]
     summary: Summary
+    source: str | None = None
     source_sha256: str | None = None
 
 
@@ -270,14 +288,20 @@ class Volatile(_Record):
     cpu_mhz: float | None
     ram_available_bytes: int | None
     memory_limit_bytes: int | None  # the limit that the workers ran under
+    device_memory_in_use_bytes: int | None = None  # by JAX's allocator, when the run began
+    device_memory_limit_bytes: int | None = None  # the most that JAX's allocator may take
 
 
 class Environment(_Record):
-    """Where a run took place: what identifies the hardware, what may differ, what drifts."""
+    """Where a run took place: what identifies the hardware, what may differ, what drifts.
+
+    `warnings` say what is odd about the place, such as an accelerator plugin that JAX did not use.
+    """
 
     machine: Machine
     software: Software
     volatile: Volatile
+    warnings: list[Note] = []
 
 
 class Run(_Record):
@@ -288,11 +312,11 @@ class Run(_Record):
     config_sha256: str | None
     started_at: str
     finished_at: str | None
-    state: Literal["running", "complete", "interrupted"]
+    state: State
     command: list[str]
     suite_version: str
     git: str | None
-    processes_planned: int
+    processes_planned: Positive
     timeout_s: float
     seed: int
     compile_cache: Literal["cold", "cached"]

@@ -1,0 +1,18 @@
+"""Result files as the rest of jaxmark reads them: the store with the fold of this package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suite.analysis.summary import fold
+from suite.record import store
+from suite.record.schema import ResultFile
+
+
+def load(path: Path) -> ResultFile:
+    """Reads a result file or the journal of a run that is going on or was killed.
+
+    Raises:
+        ResultFileError: says what was expected, what was found, where, and what to do.
+    """
+    return store.load(path, fold)

@@ -1,0 +1,133 @@
+"""Reading a result file that may be anything: what it is, and why it cannot be read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from suite.errors import ResultFileError
+from suite.record import invariants
+from suite.record.migrate import migrate
+from suite.record.schema import ResultFile
+
+_SHOWN_PROBLEMS = 3
+
+
+def read(path: Path) -> bytes:
+    """Reads the bytes of a result file or journal.
+
+    Raises:
+        ResultFileError: it is not there, a folder, or cannot be opened.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise ResultFileError(f"No file {path}. {_neighbours(path)}") from error
+    except IsADirectoryError as error:
+        raise ResultFileError(f"{path} is a folder; expected one result file. {_newest(path)}") from error
+    except OSError as error:
+        raise ResultFileError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def decode(data: bytes, where: str) -> ResultFile:
+    """Decodes a result file and checks all that can be known without computing summaries.
+
+    Args:
+        data: content of the file.
+        where: its name, for messages.
+
+    Raises:
+        ResultFileError: says what was expected, what was found, and where in the file.
+    """
+    file = convert(data, where)
+    found = list(invariants.problems(file))
+    if found:
+        more = f" (and {len(found) - _SHOWN_PROBLEMS} more)" if len(found) > _SHOWN_PROBLEMS else ""
+        raise ResultFileError(f"{where} contradicts itself: {'; '.join(found[:_SHOWN_PROBLEMS])}{more}.")
+    return file
+
+
+def convert(data: bytes, where: str) -> ResultFile:
+    """Decodes a result file and checks the types of its fields, not more.
+
+    Raises:
+        ResultFileError: no JSON, not of jaxmark, of a newer schema, or with wrong types.
+    """
+    document = _json(data, where)
+    if not isinstance(document, dict) or "schema_version" not in document:
+        raise ResultFileError(
+            f"{where}: expected a result file of jaxmark, found {_describe(document)}. "
+            "`jaxmark run` writes one."
+        )
+    try:
+        return msgspec.convert(migrate(document, where), ResultFile)
+    except msgspec.ValidationError as error:
+        raise ResultFileError(
+            f"{where} is not a valid result file: {error}. `jaxmark schema` prints what is expected."
+        ) from error
+
+
+def _json(data: bytes, where: str) -> Any:
+    if not data.strip():
+        raise ResultFileError(f"{where} is empty; expected a result file of jaxmark (JSON).")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ResultFileError(
+            f"{where}: expected JSON text, found binary data (byte {error.start} is no UTF-8)."
+        ) from error
+    if b"\0" in data:
+        raise ResultFileError(f"{where}: expected JSON text, found binary data (a zero byte).")
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError as error:
+        if "truncated" in str(error):
+            raise ResultFileError(
+                f"{where} ends in the middle, after {len(data)} bytes. It was cut off while being copied "
+                "or downloaded, since jaxmark writes whole files only: copy it again."
+            ) from error
+        raise ResultFileError(f"{where}: expected JSON, found something else: {error}.") from error
+
+
+def _has(*keys: str) -> Callable[[Any], bool]:
+    return lambda document: isinstance(document, dict) and all(key in document for key in keys)
+
+
+def _is_action_list(document: Any) -> bool:
+    return isinstance(document, list) and all(map(_has("name", "unit", "value"), document)) and bool(document)
+
+
+_OTHER_TOOLS: Mapping[str, Callable[[Any], bool]] = {
+    "results of pytest-benchmark": _has("machine_info", "benchmarks"),
+    "results of google-benchmark": _has("context", "benchmarks"),
+    "data of github-action-benchmark": _has("repoUrl", "entries"),
+    "a list for github-action-benchmark": _is_action_list,
+}
+
+
+def _describe(document: Any) -> str:
+    for name, recognises in _OTHER_TOOLS.items():
+        if recognises(document):
+            return name
+    if isinstance(document, dict):
+        keys = ", ".join(repr(key) for key in list(document)[:4])
+        return f"JSON without 'schema_version' (its keys: {keys or 'none'})"
+    return f"JSON that is a {type(document).__name__}, no object"
+
+
+def _neighbours(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"There is no folder {folder} either."
+    names = [entry.name for entry in folder.iterdir() if entry.suffix in (".json", ".journal")]
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f"Did you mean {folder / close[0]}?" if close else "`jaxmark run` prints where it puts its file."
+
+
+def _newest(folder: Path) -> str:
+    files = sorted(folder.rglob("*.json"), key=lambda entry: entry.stat().st_mtime)
+    return f"The newest in it is {files[-1]}." if files else "There is no .json file in it."

@@ -1,0 +1,152 @@
+"""The run: rounds over the cases, one fresh worker a process, everything stored at once.
+
+Nothing here imports jax. What is on the disk is whole at any moment, so the run can be stopped,
+killed or cut short, and goes on with `jaxmark run --resume FILE`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Literal, Protocol
+
+from suite.record.schema import JournalHeader, Outcome, ResultFile, Stage, State
+from suite.run.attempt import attempt
+from suite.run.events import Listener
+from suite.run.protocol import Job
+from suite.run.schedule import Plan, block_steps, round_order, still_to_run
+from suite.spec.case import Case
+
+Ended = Literal["complete", "budget", "interrupted"]
+_COLD_PROCESSES = 2  # with compile = "cached"; the second of them fills the cache
+
+
+class RunStore(Protocol):
+    """What the orchestrator needs of `suite.record.store.Store`."""
+
+    header: JournalHeader
+    outcomes: list[Outcome]
+
+    def append(self, outcome: Outcome) -> None:
+        """Keeps an outcome; it is on the disk when this returns."""
+
+    def write(self, state: State = "running") -> ResultFile:
+        """Writes the result file as it stands."""
+
+    def finish(self, state: State) -> ResultFile:
+        """Writes the file a last time and removes the journal."""
+
+
+Attempt = Callable[[Job, float, Callable[[Stage], None], Callable[[], None]], Outcome]
+
+
+def run(plan: Plan, store: RunStore, listener: Listener, attempt: Attempt = attempt) -> ResultFile:
+    """Runs every process that the store's run still misses.
+
+    Args:
+        plan: how to run them.
+        store: the run's files; its header says what to run, its outcomes what is done.
+        listener: hears of everything that happens.
+        attempt: runs one job; replaced in tests.
+
+    Returns:
+        What was written: 'complete' if nothing is missing, else 'interrupted'. An interrupt or
+        a budget that ends is no error.
+
+    Raises:
+        StorageError: the disk refused a finished process or the file.
+    """
+    with _cache_folder(store.header) as cache_dir, _interrupts():
+        try:
+            ended = _rounds(plan, store, listener, attempt, cache_dir)
+        except KeyboardInterrupt:
+            ended = "interrupted"
+            # The file is written whole or not at all, so a second Ctrl-C may end even this.
+            _restore_default_interrupt()
+        result = store.finish("complete" if ended == "complete" else "interrupted")
+        listener.run_finished(result, ended)
+    return result
+
+
+def _rounds(
+    plan: Plan, store: RunStore, listener: Listener, attempt: Attempt, cache_dir: str | None
+) -> Ended:
+    header = store.header
+    deadline = None if plan.budget_s is None else time.monotonic() + plan.budget_s
+    for index in range(header.run.processes_planned):
+        waiting = still_to_run(header.cases, index, store.outcomes)
+        if not waiting:
+            continue
+        listener.round_started(index, len(waiting))
+        for case in round_order(header.cases, index, header.run.seed, plan.expected_s):
+            if case not in waiting:
+                continue
+            if deadline is not None and time.monotonic() >= deadline:
+                return "budget"
+            job = _job(plan, store, case, index, cache_dir)
+            listener.process_started(case, index)
+            outcome = attempt(job, header.run.timeout_s, listener.stage_entered, listener.tick)
+            store.append(outcome)
+            listener.process_finished(outcome)
+        store.write()
+    return "complete"
+
+
+def _job(plan: Plan, store: RunStore, case: Case, index: int, cache_dir: str | None) -> Job:
+    run = store.header.run
+    return Job(
+        case=case,
+        index=index,
+        platform=store.header.environment.machine.platform,
+        seed=run.seed,
+        settings=run.settings,
+        source=store.header.sources.get(case.key),
+        block_steps=block_steps(store.outcomes, case.key),
+        cache_dir=cache_dir if index >= _COLD_PROCESSES - 1 else None,
+        verify=not any(outcome.key == case.key for outcome in store.outcomes),
+        memory_limit_bytes=plan.memory_limit_bytes,
+    )
+
+
+@contextlib.contextmanager
+def _cache_folder(header: JournalHeader) -> Iterator[str | None]:
+    """A compilation cache that lives as long as the run, where the config asks for one."""
+    if header.run.compile_cache == "cold":
+        yield None
+        return
+    folder = tempfile.mkdtemp(prefix="jaxmark-cache-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[None]:
+    """Makes a polite SIGTERM, as job schedulers send, the same as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _restore_default_interrupt() -> None:
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

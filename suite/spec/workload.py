@@ -29,6 +29,19 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """A dimension that a case may set through its `params`.
+
+    Attributes:
+        summary: one line for `jaxmark list`.
+        limit: the dimension that it must not exceed; it is at least 1.
+    """
+
+    summary: str
+    limit: str
+
+
+@dataclass(frozen=True)
 class WorkloadSpec:
     """A row of the catalogue.
 
@@ -38,7 +51,7 @@ class WorkloadSpec:
         summary: one line for `jaxmark list`.
         version: bumped when the meaning of the workload changes.
         item: what one item of a step is: sample, image, token.
-        modes: what a step can be: train, infer, ...
+        modes: what a step can be: train, infer, ...; the default first.
         presets: sizes, smallest first; 'smoke' is always there.
         layers: the ways in which repeated blocks can be compiled, the default first.
         flops: (dims, mode, batch) -> named terms that add up to the FLOPs of one step.
@@ -47,6 +60,7 @@ class WorkloadSpec:
             None where a step reads every live-in byte. Embedding rows are gathered.
         build: 'module:function' of the builder, called as build(case, preset) -> Workload.
         precisions: policies that it supports.
+        settings: dimensions that a case may set through `params`, by name.
     """
 
     name: str
@@ -62,3 +76,4 @@ class WorkloadSpec:
     build: str
     precisions: tuple[str, ...] = PRECISIONS
     gathered_bytes: Callable[[Dims, str, int], int] | None = field(default=None)
+    settings: Mapping[str, Setting] = field(default_factory=dict)

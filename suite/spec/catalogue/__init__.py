@@ -1,0 +1,141 @@
+"""The built-in workloads: sizes, modes and work formulas, with no jax imported.
+
+One file per workload holds its row. Here are the look-up, the check that turns what a user
+asked for into a `Case`, and the work of a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from suite.errors import ConfigError, nearest
+from suite.spec.case import Case, ParamValue
+from suite.spec.catalogue.linear import LINEAR
+from suite.spec.catalogue.mlp import MLP
+from suite.spec.workload import Dims, Preset, WorkloadSpec
+
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP)}
+_Name = TypeVar("_Name", bound=str)
+
+
+def all_specs() -> list[WorkloadSpec]:
+    """Returns every built-in workload, the simplest first."""
+    return list(_SPECS.values())
+
+
+def get(name: str) -> WorkloadSpec:
+    """Returns the workload called `name`.
+
+    Raises:
+        ConfigError: there is none; the message names the nearest.
+    """
+    return _SPECS[_choose("workload", name, _SPECS)]
+
+
+def resolve(
+    workload: str,
+    *,
+    preset: str | None = None,
+    mode: str | None = None,
+    precision: str | None = None,
+    batch: int | None = None,
+    layers: str | None = None,
+    params: Mapping[str, ParamValue] | None = None,
+) -> Case:
+    """Returns the case that these fields ask for, defaults filled in and every field checked.
+
+    Defaults: the smallest preset, the workload's first mode, precision 'default', the preset's
+    batch for that mode, the workload's first way to compile layers. A parameter equal to the
+    preset's own value is left out, so that one measurement has one identity.
+
+    Raises:
+        ConfigError: a field is unknown or out of range; the message names it, what was
+            expected and the nearest valid value.
+    """
+    spec = get(workload)
+    size = _choose(f"preset of {workload}", preset, spec.presets)
+    chosen_mode = _choose(f"mode of {workload}", mode, spec.modes)
+    default_batch = spec.presets[size].batch[chosen_mode]
+    return Case(
+        workload=spec.name,
+        version=spec.version,
+        preset=size,
+        mode=chosen_mode,
+        precision=_choose(
+            f"precision of {workload}", "default" if precision is None else precision, spec.precisions
+        ),
+        batch=_positive("batch", default_batch if batch is None else batch),
+        layers=_choose(f"layers of {workload}", layers, spec.layers),
+        params=_params(spec, spec.presets[size].dims, params or {}),
+    )
+
+
+def preset_of(case: Case) -> Preset:
+    """Returns the preset that a built-in case names.
+
+    Raises:
+        ConfigError: the case names no built-in workload or preset.
+    """
+    spec = get(case.workload)
+    return spec.presets[_choose(f"preset of {case.workload}", case.preset, spec.presets)]
+
+
+def dims_of(case: Case, preset: Preset) -> Dims:
+    """Returns the preset's dimensions with the case's own settings in their place."""
+    return {**preset.dims, **{name: int(value) for name, value in case.params.items()}}
+
+
+def batch_of(case: Case) -> int:
+    """Returns the batch of a built-in case.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    return _positive("batch", case.batch)
+
+
+def work(case: Case) -> tuple[dict[str, int], int, str, int]:
+    """Returns the work of one step: (FLOPs in named terms, items, what an item is, parameters).
+
+    FLOPs are those of products and convolutions, two per multiply-add; the terms add up.
+
+    Raises:
+        ConfigError: the case names no built-in workload or preset, or has no batch.
+    """
+    spec, preset = get(case.workload), preset_of(case)
+    dims, batch = dims_of(case, preset), batch_of(case)
+    terms = spec.flops(dims, case.mode, batch)
+    return terms, spec.items(dims, case.mode, batch), spec.item, preset.parameters
+
+
+def _choose(what: str, name: str | None, known: Iterable[_Name]) -> _Name:
+    """Returns the option called `name`, or the first one for None."""
+    names = {str(option): option for option in known}
+    if name is None:
+        return next(iter(names.values()))
+    if not isinstance(name, str) or name not in names:
+        raise ConfigError(f"Unknown {what}: {name!r}. {nearest(str(name), names)}")
+    return names[name]
+
+
+def _positive(what: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"Expected {what} to be a whole number of at least 1, found {value!r}.")
+    return value
+
+
+def _params(spec: WorkloadSpec, dims: Dims, params: Mapping[str, ParamValue]) -> dict[str, ParamValue]:
+    settings: dict[str, ParamValue] = {}
+    for name in sorted(params):
+        setting = spec.settings[_choose(f"parameter of {spec.name}", name, spec.settings)]
+        value = _positive(f"parameter {name!r} of {spec.name}", params[name])
+        limit = dims[setting.limit]
+        if value > limit:
+            raise ConfigError(
+                f"Expected parameter {name!r} of {spec.name} to be at most {limit} "
+                f"(the preset's {setting.limit}), found {value}."
+            )
+        if value != dims[name]:
+            settings[name] = value
+    return settings

@@ -1,0 +1,47 @@
+"""An inference step: predictions out, state unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from suite.workloads.base import Checks, Workload
+from suite.workloads.network import Network, State
+
+Batch = Mapping[str, jax.Array]
+HostBatch = dict[str, np.ndarray]
+
+
+class InferState(NamedTuple):
+    """Parameters and BatchNorm statistics of a network that is not being trained."""
+
+    params: State
+    stats: State
+
+
+def inference(network: Network, batch: Callable[[np.random.Generator], HostBatch]) -> Workload:
+    """Returns the workload whose step is one forward pass over 'inputs' of the batch.
+
+    The outputs are the predictions themselves, in the model's compute dtype: a step that gave
+    only a scalar of them would let the compiler skip work.
+    """
+
+    def init(key: jax.Array) -> InferState:
+        params, stats = network.init(key)
+        return InferState(params, stats)
+
+    def step(state: InferState, batch: Batch) -> tuple[InferState, jax.Array]:
+        predictions, _ = network.apply(state.params, state.stats, batch["inputs"], train=False)
+        return state, predictions
+
+    def forward(state: InferState, batch: Batch) -> jax.Array:
+        return step(state, batch)[1].astype(jnp.float32)
+
+    def inputs_only(rng: np.random.Generator) -> HostBatch:
+        return {"inputs": batch(rng)["inputs"]}
+
+    return Workload(init=init, step=step, batch=inputs_only, checks=Checks(), forward=forward)

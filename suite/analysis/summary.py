@@ -154,7 +154,7 @@ def _status(
     if failures:
         first = failures[0]
         others = [f"{len(failures) - 1} more failed"] if len(failures) > 1 else []
-        others += [f"{len(processes)} gave figures, which are kept"] if processes else []
+        others += [f"figures of {len(processes)} other processes are kept"] if processes else []
         where = f"round {first.index + 1}, {first.stage.replace('_', ' ')}"
         return first.status, f"{first.reason.rstrip('.')} ({'; '.join([where, *others])})"
     if processes:

@@ -40,7 +40,7 @@ def attempt(
     timeout_s: float,
     on_stage: Callable[[Stage], None],
     tick: Callable[[], None],
-    arguments: Sequence[str] = WORKER,
+    command: Sequence[str] = WORKER,
 ) -> Outcome:
     """Runs a job in a fresh worker and returns what came back.
 
@@ -49,14 +49,14 @@ def attempt(
         timeout_s: after which the worker is ended, whatever stage it is in.
         on_stage: hears of each stage that the worker enters.
         tick: called about twice a second while there is no news.
-        arguments: of the interpreter that runs the worker.
+        command: that starts a worker.
 
     Raises:
         KeyboardInterrupt: passes through; the worker is ended first.
     """
     started_at, began = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
     kills_before = oom_kills()
-    with WorkerProcess(arguments) as worker:
+    with WorkerProcess(command) as worker:
         worker.send(to_json(job))
         heard = _listen(worker, began + timeout_s, on_stage, tick)
     if heard.outcome is not None:

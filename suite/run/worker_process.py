@@ -12,18 +12,15 @@ import os
 import queue
 import signal
 import subprocess
-import sys
-import sysconfig
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-import suite
+from suite.run import child
 
-WORKER = ("-P", "-m", "suite.run.worker")  # -P: nothing in the current folder shadows a library
+WORKER = tuple(child.command("suite.run.worker"))
 LOG_BYTES = 64 * 1024
 _DRAIN_SECONDS = 2.0
 
@@ -46,19 +43,19 @@ class WorkerProcess:
     """A running worker; use it in a `with` statement, which always ends it.
 
     Args:
-        arguments: of the Python interpreter.
+        command: of the worker.
     """
 
-    def __init__(self, arguments: Sequence[str] = WORKER) -> None:
+    def __init__(self, command: Sequence[str] = WORKER) -> None:
         self._events: queue.Queue[Line | Exit] = queue.Queue()
         self._tail = bytearray()
         self._process = subprocess.Popen(
-            [sys.executable, *arguments],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env=worker_environment(),
+            env=child.environment(),
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -119,16 +116,6 @@ class WorkerProcess:
         while chunk := os.read(stream.fileno(), 8192):
             self._tail += chunk
             del self._tail[:-LOG_BYTES]
-
-
-def worker_environment() -> dict[str, str]:
-    """The environment of a worker: this one, with this very package importable."""
-    environment = dict(os.environ)
-    home = str(Path(suite.__file__).resolve().parents[1])
-    if home not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
-        rest = environment.get("PYTHONPATH")
-        environment["PYTHONPATH"] = os.pathsep.join([home, rest] if rest else [home])
-    return environment
 
 
 def _start(target: object, *arguments: object) -> threading.Thread:

@@ -1,0 +1,233 @@
+"""Shows a run as it goes: a live table on a terminal, plain lines elsewhere.
+
+The screen is drawn from the orchestrator's own thread, at most twice a second while a worker
+measures, so that drawing takes nothing from the cores that are being timed.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from suite.analysis.summary import summarise
+from suite.record.schema import JournalHeader, Outcome, Process, ResultFile, Stage, Work
+from suite.report import units
+from suite.report.text import clean
+from suite.run.schedule import Plan, seconds_left
+from suite.spec.case import Case
+from suite.spec.durations import format_duration
+
+_LEAST_SECONDS_BETWEEN = 0.5
+_STATUS_STYLE = {"ok": "green", "measuring": "bold cyan", "waiting": "dim"}
+
+
+class Board:
+    """What is known of a run so far, as both displays need it."""
+
+    def __init__(self, header: JournalHeader, plan: Plan, done: list[Outcome]) -> None:
+        self.header = header
+        self.outcomes = list(done)
+        self.current: tuple[Case, int] | None = None
+        self.stage: Stage = "start"
+        self._plan = plan
+        self._began = time.monotonic()
+        self._current_began = self._began
+
+    def start(self, case: Case, index: int) -> None:
+        """A process of `case` begins."""
+        self.current, self.stage = (case, index), "start"
+        self._current_began = time.monotonic()
+
+    def finish(self, outcome: Outcome) -> None:
+        """The current process has ended."""
+        self.current = None
+        self.outcomes.append(outcome)
+
+    def processes(self, key: str) -> list[Process]:
+        """The good processes of a case."""
+        return [o.process for o in self.outcomes if o.key == key and o.process is not None]
+
+    def status(self, key: str) -> str:
+        """'measuring', 'waiting', 'ok', or the status of the case's failure."""
+        if self.current is not None and self.current[0].key == key:
+            return "measuring"
+        failures = [o.failure.status for o in self.outcomes if o.key == key and o.failure is not None]
+        return failures[0] if failures else "ok" if self.processes(key) else "waiting"
+
+    def figure(self, key: str) -> str:
+        """'4.15 ms  (4.00-4.30)': the step time with its interval, as far as there is one."""
+        work: Work | None = next((o.work for o in self.outcomes if o.key == key and o.work), None)
+        processes = self.processes(key)
+        if not processes:
+            return ""
+        summary = summarise(processes, work)
+        assert summary.step_time_ms is not None
+        text = units.time_ms(summary.step_time_ms)
+        if summary.step_time_ms_low is None or summary.step_time_ms_high is None:
+            return text
+        ends = units.range_ms(summary.step_time_ms_low, summary.step_time_ms_high, summary.step_time_ms)
+        return f"{text} ({ends})"
+
+    def time_left(self) -> str:
+        """'about 3 min left', cut by the budget; '' while it cannot be told."""
+        now = time.monotonic()
+        seconds = seconds_left(self.header, self._plan, self.outcomes)
+        if seconds is not None and self.current is not None:
+            seconds = max(0.0, seconds - (now - self._current_began))
+        if self._plan.budget_s is not None:
+            budget_left = max(0.0, self._plan.budget_s - (now - self._began))
+            if seconds is None or budget_left < seconds:
+                return f"{format_duration(budget_left)} of the budget left"
+        return "" if seconds is None else f"about {format_duration(seconds)} left"
+
+    def reason(self, outcome: Outcome) -> str:
+        """One line on what a process gave: its figure so far, or why it failed."""
+        if outcome.failure is not None:
+            return f"{outcome.failure.status}: {clean(outcome.failure.reason)}"
+        count = len(self.processes(outcome.key))
+        return f"{self.figure(outcome.key)} a step, {count} of {self.header.run.processes_planned} processes"
+
+
+class PlainProgress:
+    """One line for each thing that happens: for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def run_started(self, header: JournalHeader, plan: Plan, path: Path, done: list[Outcome]) -> None:
+        """Names the run and its file."""
+        self._board = Board(header, plan, done)
+        run, machine = header.run, header.environment.machine
+        self._say(
+            f"{run.config}: {len(header.cases)} cases, {run.processes_planned} processes each, on "
+            f"{clean(machine.device_kind)} ({machine.platform})"
+        )
+        if done:
+            self._say(f"going on after {len(done)} finished processes")
+        self._say(f"writing {path}")
+
+    def round_started(self, index: int, cases: int) -> None:
+        """Names the round and the time left."""
+        left = self._board.time_left()
+        rounds = self._board.header.run.processes_planned
+        self._say(f"round {index + 1} of {rounds}: {cases} processes" + (f", {left}" if left else ""))
+
+    def process_started(self, case: Case, index: int) -> None:
+        """Says nothing: the outcome will."""
+        self._board.start(case, index)
+
+    def stage_entered(self, stage: Stage) -> None:
+        """Says nothing."""
+        self._board.stage = stage
+
+    def tick(self) -> None:
+        """Says nothing."""
+
+    def process_finished(self, outcome: Outcome) -> None:
+        """Says what the process gave."""
+        self._board.finish(outcome)
+        self._say(f"  {clean(outcome.key)}  {self._board.reason(outcome)}")
+
+    def run_finished(self, result: ResultFile, ended: str) -> None:
+        """Says nothing: the results follow."""
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text), soft_wrap=True)
+
+
+class LiveProgress:
+    """A table that is drawn anew in place: for terminals. It goes when the run ends."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._drawn_at = 0.0
+
+    def run_started(self, header: JournalHeader, plan: Plan, path: Path, done: list[Outcome]) -> None:
+        """Starts the table."""
+        self._board = Board(header, plan, done)
+        self._path = path
+        self._round = 0
+        self._live.start()
+        self._draw()
+
+    def round_started(self, index: int, cases: int) -> None:
+        """Shows the round."""
+        self._round = index
+        self._draw()
+
+    def process_started(self, case: Case, index: int) -> None:
+        """Shows which case is measured."""
+        self._board.start(case, index)
+        self._draw()
+
+    def stage_entered(self, stage: Stage) -> None:
+        """Shows the stage, with the next drawing that is due."""
+        self._board.stage = stage
+        self.tick()
+
+    def tick(self) -> None:
+        """Draws, unless that was just done."""
+        if time.monotonic() - self._drawn_at >= _LEAST_SECONDS_BETWEEN:
+            self._draw()
+
+    def process_finished(self, outcome: Outcome) -> None:
+        """Shows the new figure; a failure stays on the screen above the table."""
+        self._board.finish(outcome)
+        if outcome.failure is not None:
+            self._console.print(Text(f"{clean(outcome.key)}  {self._board.reason(outcome)}", style="red"))
+        self._draw()
+
+    def run_finished(self, result: ResultFile, ended: str) -> None:
+        """Takes the table away; the results follow."""
+        self._live.stop()
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        self._live.update(Group(self._heading(), self._table()), refresh=True)
+
+    def _heading(self) -> Text:
+        rounds = self._board.header.run.processes_planned
+        parts = [f"round {self._round + 1} of {rounds}", self._board.time_left()]
+        if self._board.current is not None:
+            case, _ = self._board.current
+            parts.append(f"{clean(case.key)}: {self._board.stage}")
+        return Text(" · ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column("case", overflow="fold")
+        table.add_column("step time", justify="right", no_wrap=True)
+        table.add_column("processes", justify="right", no_wrap=True)
+        table.add_column("status", no_wrap=True)
+        planned = self._board.header.run.processes_planned
+        for case in self._visible():
+            status = self._board.status(case.key)
+            table.add_row(
+                Text(clean(case.key)),
+                Text(self._board.figure(case.key)),
+                f"{len(self._board.processes(case.key))}/{planned}",
+                Text(status, style=_STATUS_STYLE.get(status, "red")),
+            )
+        return table
+
+    def _visible(self) -> list[Case]:
+        """The cases that fit on the screen, the current one among them."""
+        cases = self._board.header.cases
+        room = max(3, self._console.size.height - 4)
+        if len(cases) <= room:
+            return cases
+        current = self._board.current
+        at = cases.index(current[0]) if current is not None else 0
+        first = min(max(0, at - room // 2), len(cases) - room)
+        return cases[first : first + room]
+
+
+def make_progress(console: Console) -> PlainProgress | LiveProgress:
+    """The live table on a terminal, plain lines elsewhere."""
+    return LiveProgress(console) if console.is_terminal else PlainProgress(console)

@@ -2,7 +2,7 @@
 
 A process of its own, because starting JAX takes hold of the accelerator for as long as the
 process lives. Standard output carries the JSON and nothing else. Exit code 2, and a message on
-standard error after `MARK`, when JAX or the platform asked for is not to be had.
+standard error after a mark, when JAX or the platform asked for is not to be had.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from importlib import metadata
 from suite.errors import JaxmarkError, PlatformError
 from suite.record.machine import machine_id
 from suite.record.schema import Environment, to_json
-
-PLATFORMS = ("cpu", "cuda", "rocm", "tpu", "gpu")
-MARK = "jaxmark: "
+from suite.run.probe_client import MARK, PLATFORMS
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -95,7 +93,8 @@ def _absent(asked: str | None, error: PlatformError) -> str:
 def _missing(error: ModuleNotFoundError) -> str:
     return (
         f"{error.name} is not installed for {sys.executable}.\n"
-        f"Install it with: {sys.executable} -m pip install jax flax optax, or set up everything with: make bench"
+        f"Install it with: {sys.executable} -m pip install jax flax optax\n"
+        "or set up everything with: make bench"
     )
 
 

@@ -12,8 +12,11 @@ import msgspec
 
 from suite.errors import PlatformError, nearest
 from suite.record.schema import Environment
-from suite.run.probe import MARK, PLATFORMS
 
+# 'gpu' is whichever vendor's is here.
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu", "gpu")
+# What the probe's own message follows on its standard error, to tell it from what libraries print there.
+MARK = "jaxmark: "
 # A TPU that another process holds makes JAX wait rather than fail.
 _TIMEOUT_S = 180.0
 _TAIL_LINES = 8

@@ -1,0 +1,15 @@
+"""Before any test imports JAX: run on the CPU, whatever the machine has, and in these processes only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+# Tests start processes of their own, which must find `suite` where this process found it.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
+# A user's settings would change what is measured and what is printed.
+for name in [n for n in os.environ if n.startswith(("JAXMARK_", "XLA_FLAGS", "JAX_DEBUG", "JAX_ENABLE"))]:
+    del os.environ[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from suite.analysis.summary import fold
-from suite.record import store
+from suite.record import store, validate
 from suite.record.schema import ResultFile
 
 
@@ -16,3 +16,8 @@ def load(path: Path) -> ResultFile:
         ResultFileError: says what was expected, what was found, where, and what to do.
     """
     return store.load(path, fold)
+
+
+def problems(path: Path) -> list[str]:
+    """Lists what is wrong with a result file, down to its derived figures; nothing when valid."""
+    return validate.problems(path, fold)

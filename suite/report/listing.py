@@ -1,0 +1,113 @@
+"""`jaxmark list`: what can be measured, from the catalogue alone; no jax."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+
+from suite.errors import ConfigError
+from suite.report import units
+from suite.report.rows import to_json, to_tsv
+from suite.report.text import Page
+from suite.spec import catalogue, config
+from suite.spec.workload import WorkloadSpec
+
+
+def show_list(console: Console) -> None:
+    """Prints every workload with its presets, and every config that a name reaches."""
+    page = Page(console)
+    for number, spec in enumerate(catalogue.all_specs()):
+        if number:
+            console.print()
+        _workload(page, spec)
+    page.heading("Configs")
+    page.table(
+        ("name", "cases", "description"),
+        [
+            [row["name"], "-" if row["cases"] is None else str(row["cases"]), row["description"]]
+            for row in configs()
+        ],
+        left=(0, 2),
+        indent=2,
+    )
+    page.heading("How to read it")
+    page.line("FLOPs are those of products and convolutions, for one item at the default batch.", indent=2)
+    page.line("`jaxmark run CONFIG` or `jaxmark run --workload NAME` measures.", indent=2)
+
+
+def presets() -> Iterator[dict[str, Any]]:
+    """One row for each workload, preset and mode."""
+    for spec in catalogue.all_specs():
+        for name, preset in spec.presets.items():
+            for mode in spec.modes:
+                case = catalogue.resolve(spec.name, preset=name, mode=mode)
+                terms, items, item, parameters = catalogue.work(case)
+                yield {
+                    "workload": spec.name,
+                    "version": spec.version,
+                    "preset": name,
+                    "mode": mode,
+                    "parameters": parameters,
+                    "batch": case.batch,
+                    "items": items,
+                    "item": item,
+                    "flops_per_step": sum(terms.values()),
+                    "flops_per_item": sum(terms.values()) / items,
+                    "precisions": list(spec.precisions),
+                    "layers": list(spec.layers),
+                    "dims": dict(preset.dims),
+                    "source": preset.source,
+                }
+
+
+def configs() -> Iterator[dict[str, Any]]:
+    """One row for each config; one that cannot be read says why in its description."""
+    for name, path in sorted(config.available().items()):
+        try:
+            loaded = config.load(str(path))
+        except ConfigError as error:
+            yield {"name": name, "path": str(path), "cases": None, "description": f"cannot be read: {error}"}
+        else:
+            yield {
+                "name": name,
+                "path": str(path),
+                "cases": len(loaded.cases),
+                "description": loaded.description,
+            }
+
+
+def as_json() -> str:
+    """Workloads and configs for scripts."""
+    return to_json({"presets": list(presets()), "configs": list(configs())})
+
+
+def as_tsv() -> str:
+    """The presets for scripts; configs are in the JSON only."""
+    return to_tsv(list(presets()))
+
+
+def _workload(page: Page, spec: WorkloadSpec) -> None:
+    page.line(f"{spec.name} (v{spec.version}): {spec.summary}", style="bold")
+    page.line(
+        f"precisions {', '.join(spec.precisions)}; layers {', '.join(spec.layers)}; items are {spec.item}s",
+        indent=2,
+    )
+    rows = [row for row in presets() if row["workload"] == spec.name]
+    page.table(
+        ("preset", "mode", "parameters", "batch", f"FLOPs/{spec.item}", "from"),
+        [
+            [
+                row["preset"],
+                row["mode"],
+                f"{row['parameters']:,}",
+                str(row["batch"]),
+                units.count(row["flops_per_item"]),
+                row["source"],
+            ]
+            for row in rows
+        ],
+        left=(0, 1, 5),
+        indent=2,
+    )

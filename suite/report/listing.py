@@ -30,10 +30,15 @@ def show_list(console: Console) -> None:
             for row in configs()
         ],
         left=(0, 2),
+        wraps=2,
         indent=2,
     )
     page.heading("How to read it")
-    page.line("FLOPs are those of products and convolutions, for one item at the default batch.", indent=2)
+    page.line(
+        "FLOPs are those of products and convolutions, for one item at the default batch; two batches are "
+        "those of the modes, in their order.",
+        indent=2,
+    )
     page.line("`jaxmark run CONFIG` or `jaxmark run --workload NAME` measures.", indent=2)
 
 
@@ -94,20 +99,23 @@ def _workload(page: Page, spec: WorkloadSpec) -> None:
         f"precisions {', '.join(spec.precisions)}; layers {', '.join(spec.layers)}; items are {spec.item}s",
         indent=2,
     )
-    rows = [row for row in presets() if row["workload"] == spec.name]
+    by_preset: dict[str, list[dict[str, Any]]] = {}
+    for row in presets():
+        if row["workload"] == spec.name:
+            by_preset.setdefault(row["preset"], []).append(row)
     page.table(
-        ("preset", "mode", "parameters", "batch", f"FLOPs/{spec.item}", "from"),
+        ("preset", "parameters", "batch", *(f"{mode} FLOPs" for mode in spec.modes), "from"),
         [
             [
-                row["preset"],
-                row["mode"],
-                f"{row['parameters']:,}",
-                str(row["batch"]),
-                units.count(row["flops_per_item"]),
-                row["source"],
+                preset,
+                f"{rows[0]['parameters']:,}",
+                "/".join(dict.fromkeys(str(row["batch"]) for row in rows)),
+                *(units.count(row["flops_per_item"]) for row in rows),
+                rows[0]["source"],
             ]
-            for row in rows
+            for preset, rows in by_preset.items()
         ],
-        left=(0, 1, 5),
+        left=(0, len(spec.modes) + 3),
+        wraps=len(spec.modes) + 3,
         indent=2,
     )

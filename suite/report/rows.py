@@ -102,6 +102,8 @@ def _tsv_cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict):
+        value = [f"{name}={part}" for name, part in value.items()]
     if isinstance(value, list):
         return ",".join(map(str, value))
     return clean(str(value))

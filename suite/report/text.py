@@ -7,6 +7,7 @@ as ASCII what the output's encoding cannot hold.
 
 from __future__ import annotations
 
+import itertools
 import os
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -83,25 +84,26 @@ class Page:
         header: Sequence[str],
         rows: Sequence[Sequence[Cell]],
         left: Collection[int] = (0,),
+        wraps: int = 0,
         indent: int = 0,
     ) -> None:
-        """Columns without lines between them; the first wraps at '/' where the width asks for it.
+        """Columns without lines between them, one of which wraps where the width asks for it.
 
         Args:
             header: names of the columns.
             rows: as many cells each.
             left: numbers of the columns that are aligned to the left.
+            wraps: number of the column that wraps, after spaces and slashes.
             indent: columns to the left of the table.
         """
         cells = [[(name, "bold") for name in header]]
         cells += [[(cell, "") if isinstance(cell, str) else cell for cell in row] for row in rows]
         cells = [[(self.clean(text), style) for text, style in row] for row in cells]
         widths = [max(cell_len(row[n][0]) for row in cells) for n in range(len(header))]
-        others = sum(widths[1:]) + len(_GAP) * (len(widths) - 1) + indent
-        widths[0] = min(widths[0], max(_LEAST_WIDTH, self.width - others))
+        others = sum(widths) - widths[wraps] + len(_GAP) * (len(widths) - 1) + indent
+        widths[wraps] = min(widths[wraps], max(_LEAST_WIDTH, self.width - others))
         for row in cells:
             for line in _table_lines(row, widths, left):
-                line.rstrip()
                 self._print(Text(" " * indent) + line)
 
     def _print(self, text: Text) -> None:
@@ -110,26 +112,31 @@ class Page:
 
 
 def _table_lines(row: Sequence[tuple[str, str]], widths: Sequence[int], left: Collection[int]) -> list[Text]:
-    name, style = row[0]
-    parts = _wrap(name, widths[0], "/") or [""]
-    lines = [Text(part + " " * (widths[0] - cell_len(part)), style=style) for part in parts]
-    for n, (text, style) in enumerate(row[1:], start=1):
-        pad = " " * (widths[n] - cell_len(text))
-        lines[0].append(_GAP + ("" if n in left else pad))
-        lines[0].append(text, style=style)
-        lines[0].append(pad if n in left else "")
+    """The lines of one row: cells that are wider than their column go on below."""
+    columns = [_wrap(text, width) for (text, _), width in zip(row, widths, strict=True)]
+    lines = []
+    for parts in itertools.zip_longest(*columns, fillvalue=""):
+        line = Text()
+        for n, (part, width, (_, style)) in enumerate(zip(parts, widths, row, strict=True)):
+            pad = " " * (width - cell_len(part))
+            line.append(_GAP if n else "")
+            line.append("" if n in left else pad)
+            line.append(part, style=style)
+            line.append(pad if n in left else "")
+        line.rstrip()
+        lines.append(line)
     return lines
 
 
-def _wrap(text: str, width: int, after: str = " ") -> list[str]:
-    """Breaks `text` after spaces or slashes where it can, and inside a word where it must."""
+def _wrap(text: str, width: int) -> list[str]:
+    """Breaks `text` after spaces, else after slashes, and inside a word where it must."""
     lines: list[str] = []
     while cell_len(text) > width:
-        end = width
+        end = len(text)
         while cell_len(text[:end]) > width:
             end -= 1
-        cut = text.rfind(after, 1, end + (after == " ")) + 1
-        cut = cut or max(end, 1)
+        space, slash = text.rfind(" ", 1, end + 1), text.rfind("/", 1, end)
+        cut = space if space > 0 else slash + 1 if slash > 0 else max(end, 1)
         lines.append(text[:cut].rstrip(" "))
-        text = text[cut:]
+        text = text[cut:].lstrip(" ")
     return [*lines, text]

@@ -1,0 +1,216 @@
+"""The `aot` path: a pure step, compiled ahead of time over flat leaves, its state donated."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import jax
+
+from suite.measure.compiling import cache_hits
+from suite.measure.failure import StepFailedError
+from suite.measure.step import Program
+from suite.record.schema import Compile, StaticMemory
+
+PyTree = Any
+
+
+class AotStep:
+    """A compiled `(state, batch) -> (state, outputs)` that owns its state.
+
+    The executable takes the leaves of state and batch one by one: passing the tree costs more
+    than a small step itself. It refuses other shapes instead of compiling again.
+
+    Args:
+        step: the pure function.
+        state: pytree of device arrays; donated, so the caller's arrays are gone afterwards.
+        batch: pytree of device arrays.
+        unread_bytes: parameter bytes that a step does not read (gathered tables).
+
+    Raises:
+        StepFailedError: if the new state differs from the old in structure, shape or dtype, or
+            if the compiler did not alias all of it.
+    """
+
+    def __init__(
+        self,
+        step: Callable[[PyTree, PyTree], tuple[PyTree, PyTree]],
+        state: PyTree,
+        batch: PyTree,
+        *,
+        unread_bytes: int = 0,
+    ) -> None:
+        self._state, state_tree = jax.tree.flatten(state)
+        self._batch, batch_tree = jax.tree.flatten(batch)
+        split = len(self._state)
+        output_tree: Any = None
+
+        def flat(*leaves: jax.Array) -> list[jax.Array]:
+            nonlocal output_tree
+            new_state, outputs = step(
+                jax.tree.unflatten(state_tree, leaves[:split]), jax.tree.unflatten(batch_tree, leaves[split:])
+            )
+            new_leaves, new_tree = jax.tree.flatten(new_state)
+            _check_state(state_tree, self._state, new_tree, new_leaves)
+            output_leaves, output_tree = jax.tree.flatten(outputs)
+            return [*new_leaves, *output_leaves]
+
+        self._executable, self.program = _compile(flat, self._state, self._batch, unread_bytes)
+        self._state_tree, self._output_tree = state_tree, output_tree
+        self._outputs: Sequence[jax.Array] = []
+
+    def run(self, steps: int) -> None:
+        """Runs `steps` steps, each on the state of the one before, and waits for the last."""
+        executable, batch = self._executable, self._batch
+        state: Sequence[jax.Array] = self._state
+        split = len(state)
+        leaves: Sequence[jax.Array] = []
+        for _ in range(steps):
+            leaves = executable(*state, *batch)
+            state = leaves[:split]
+        jax.block_until_ready(leaves)
+        self._state, self._outputs = list(state), leaves[split:]
+
+    def outputs(self) -> PyTree:
+        """The outputs of the last step."""
+        return jax.tree.unflatten(self._output_tree, self._outputs)
+
+    def state(self) -> PyTree:
+        """The present state."""
+        return jax.tree.unflatten(self._state_tree, self._state)
+
+    def live_bytes(self) -> int:
+        """Bytes of the present state, the batch and the last outputs."""
+        return sum(leaf.nbytes for leaf in (*self._state, *self._batch, *self._outputs))
+
+    def signature(self) -> None:
+        """None: the executable has one shape."""
+
+
+def _check_state(old_tree: Any, old: list[Any], new_tree: Any, new: list[Any]) -> None:
+    if old_tree != new_tree:
+        raise StepFailedError(
+            "error",
+            "step must return (new_state, outputs) with new_state built like state; "
+            f"expected {old_tree}, found {new_tree}",
+        )
+    for number, (before, after) in enumerate(zip(old, new, strict=True)):
+        if (before.shape, before.dtype) != (after.shape, after.dtype):
+            raise StepFailedError(
+                "error",
+                f"step changed leaf {number} of its state from {before.dtype}{list(before.shape)} to "
+                f"{after.dtype}{list(after.shape)}; a step's state keeps its shapes and dtypes, so that "
+                "steps can be chained",
+            )
+
+
+def _compile(
+    flat: Callable[..., list[jax.Array]], state: list[Any], batch: list[Any], unread_bytes: int
+) -> tuple[Any, Program]:
+    """Traces, lowers and compiles, each timed apart."""
+    avals = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in (*state, *batch)]
+    jitted = jax.jit(flat, donate_argnums=tuple(range(len(state))), keep_unused=True)
+    hits_before = cache_hits()
+    times = [time.perf_counter_ns()]
+    traced = jitted.trace(*avals)
+    times.append(time.perf_counter_ns())
+    lowered = traced.lower()
+    times.append(time.perf_counter_ns())
+    executable = lowered.compile()
+    times.append(time.perf_counter_ns())
+    static, static_reason = static_memory(executable)
+    state_bytes = sum(_bytes(leaf) for leaf in state)
+    if static is not None and static.alias_bytes < state_bytes:
+        raise StepFailedError(
+            "error",
+            f"the compiler reused {static.alias_bytes:,} of the state's {state_bytes:,} bytes in place; the "
+            "step would copy the rest each time and its figure would be wrong",
+        )
+    trace_ns, lower_ns, compile_ns = (after - before for before, after in pairwise(times))
+    compiled = Compile(
+        trace_ns=trace_ns,
+        lower_ns=lower_ns,
+        compile_ns=compile_ns,
+        first_call_ns=None,
+        cache="cached" if cache_hits() > hits_before else "cold",
+    )
+    return executable, Program(
+        compile=compiled,
+        static=static,
+        static_reason=static_reason,
+        xla_flops=xla_flops(executable),
+        bytes_min=max(fewest_bytes(traced.jaxpr) - unread_bytes, 0),
+        bytes_min_reason=None,
+        has_loop=has_loop(traced.jaxpr.jaxpr),
+    )
+
+
+def static_memory(executable: Any) -> tuple[StaticMemory | None, str | None]:
+    """The compiler's account of an executable's memory, or why there is none."""
+    analysis = executable.memory_analysis()
+    if analysis is None:
+        return None, "this backend gives no memory analysis"
+    argument, output = analysis.argument_size_in_bytes, analysis.output_size_in_bytes
+    temp, alias = analysis.temp_size_in_bytes, analysis.alias_size_in_bytes
+    record = StaticMemory(
+        argument_bytes=argument,
+        output_bytes=output,
+        temp_bytes=temp,
+        alias_bytes=alias,
+        code_bytes=analysis.generated_code_size_in_bytes,
+        total_bytes=argument + output + temp - alias,
+    )
+    return record, None
+
+
+def xla_flops(executable: Any) -> float | None:
+    """XLA's own FLOP count; it counts the body of a loop once, so it is for comparison only."""
+    cost = executable.cost_analysis()
+    if isinstance(cost, list):  # jax before 0.5 gave one mapping per device
+        cost = cost[0] if cost else None
+    value = cost.get("flops") if cost else None
+    return float(value) if value is not None and value > 0 else None
+
+
+def fewest_bytes(closed: Any) -> int:
+    """Bytes that a program must move: each input in use read once, each new output written once.
+
+    An input that is only passed through is neither read nor written.
+    """
+    jaxpr = closed.jaxpr
+    if (
+        len(jaxpr.eqns) == 1
+        and "jaxpr" in jaxpr.eqns[0].params
+        and jaxpr.eqns[0].primitive.name in ("jit", "pjit")
+    ):
+        return fewest_bytes(jaxpr.eqns[0].params["jaxpr"])
+    used = {id(var) for eqn in jaxpr.eqns for var in eqn.invars}
+    inputs = {id(var) for var in jaxpr.invars}
+    read = sum(_bytes(var.aval) for var in jaxpr.invars if id(var) in used)
+    read += sum(_bytes(var.aval) for var in jaxpr.constvars)
+    written = sum(_bytes(var.aval) for var in jaxpr.outvars if id(var) not in inputs)
+    return read + written
+
+
+def has_loop(jaxpr: Any) -> bool:
+    """Whether a jaxpr holds a scan or a while, at any depth."""
+    return any(
+        eqn.primitive.name in ("scan", "while") or any(has_loop(inner) for inner in _inner_jaxprs(eqn))
+        for eqn in jaxpr.eqns
+    )
+
+
+def _inner_jaxprs(eqn: Any) -> Iterator[Any]:
+    for value in eqn.params.values():
+        for inner in value if isinstance(value, (tuple, list)) else (value,):
+            closed = getattr(inner, "jaxpr", inner)
+            if hasattr(closed, "eqns"):
+                yield closed
+
+
+def _bytes(aval: Any) -> int:
+    count: int = math.prod(aval.shape)
+    return count * int(aval.dtype.itemsize)

@@ -1,0 +1,178 @@
+"""One fresh process that measures one case once: `python -m suite.run.worker`, job on stdin.
+
+jax is imported only after the environment is set and standard output is out of its reach.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from suite.record.schema import Failure, Outcome, Stage
+from suite.run.protocol import Done, Job, Message, Progress
+
+
+class Channel:
+    """The worker's line to the orchestrator, and the stage that it last told."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.stage: Stage = "start"
+
+    def enter(self, stage: Stage) -> None:
+        """Tells that `stage` begins."""
+        self.stage = stage
+        self.send(Progress(stage=stage))
+
+    def send(self, message: Message) -> None:
+        """Writes one line."""
+        self._stream.write(msgspec.json.encode(message) + b"\n")
+        self._stream.flush()
+
+
+def main() -> None:
+    """Reads the job, measures, answers. A failure is an answer; the exit code is 0."""
+    channel = Channel(take_stdout())
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    _set_environment(job)
+    channel.send(Done(outcome=_outcome(job, channel)))
+
+
+def take_stdout() -> IO[bytes]:
+    """Keeps the real standard output for the protocol and sends everyone else's to stderr."""
+    stream = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return stream
+
+
+def _leave_with_parent() -> None:
+    """Ends this process when the orchestrator's end of stdin closes, however it died."""
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+def _set_environment(job: Job) -> None:
+    # The host's own backend stays beside an accelerator's: initial states are made there.
+    os.environ["JAX_PLATFORMS"] = "cpu" if job.platform == "cpu" else f"{job.platform},cpu"
+
+
+def _outcome(job: Job, channel: Channel) -> Outcome:
+    began, started_at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="seconds")
+    try:
+        return _measure(job, channel)
+    except Exception as error:
+        from suite.errors import JaxmarkError
+        from suite.measure.failure import StepFailedError, classify, short_traceback
+
+        status, reason = classify(error, channel.stage)
+        expected = isinstance(error, StepFailedError | JaxmarkError)
+        failure = Failure(
+            index=job.index,
+            started_at=started_at,
+            duration_s=time.perf_counter() - began,
+            status=status,
+            stage=channel.stage,
+            reason=reason,
+            traceback=None if expected else short_traceback(error),
+        )
+        return Outcome(key=job.case.key, index=job.index, failure=failure)
+
+
+def _measure(job: Job, channel: Channel) -> Outcome:
+    channel.enter("import")
+    _configure_jax(job)
+    if job.memory_limit_bytes is not None:
+        limit_memory(job.memory_limit_bytes)
+    import jax
+
+    from suite.measure import process
+    from suite.measure.memory import MemoryProbe
+    from suite.run import subject, verify
+    from suite.workloads import own
+
+    channel.enter("build")
+    memory = MemoryProbe(jax.devices()[0])
+    if job.source is None:
+        measured = subject.from_catalogue(job.case, job.seed, memory, channel.enter)
+    else:
+        measured = subject.from_own(job.source, job.seed, memory, channel.enter)
+    plan = process.Plan(
+        settings=job.settings,
+        index=job.index,
+        block_steps=job.block_steps,
+        loss=measured.loss,
+        loss_falls=measured.loss_falls,
+    )
+    found = process.measure(measured.step, memory, plan, channel.enter, measured.init_ns)
+    channel.enter("checks")
+    verify.complete(found.checks, job)
+    return Outcome(
+        key=job.case.key,
+        index=job.index,
+        process=found,
+        work=measured.work,
+        source_sha256=own.source_sha256(job.source) if job.source is not None else None,
+    )
+
+
+def _configure_jax(job: Job) -> None:
+    """Pins what the case's identity names and makes sure of the platform."""
+    import jax
+
+    jax.config.update("jax_default_prng_impl", job.case.prng)
+    jax.config.update("jax_threefry_partitionable", True)
+    jax.config.update("jax_enable_compilation_cache", job.cache_dir is not None)
+    if job.cache_dir is not None:
+        jax.config.update("jax_compilation_cache_dir", job.cache_dir)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    check_platform(job.platform)
+
+
+def check_platform(expected: str) -> None:
+    """Raises if JAX's first device is not of the platform asked for: never a silent CPU."""
+    import jax
+
+    from suite.errors import PlatformError
+
+    device = jax.devices()[0]
+    names = {device.platform, device.client.platform}
+    if expected not in names:
+        raise PlatformError(
+            f"expected platform {expected!r}, JAX gave {device.platform!r} ({device.device_kind})"
+        )
+
+
+def limit_memory(limit_bytes: int) -> None:
+    """Bounds this process's own memory, so that running out is an error here and no SIGKILL.
+
+    Data rather than address space is bounded: XLA reserves far more addresses than it uses.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return
+    now = next(
+        int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmData:")
+    )
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    soft = now + limit_bytes
+    resource.setrlimit(
+        resource.RLIMIT_DATA, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard)
+    )
+
+
+if __name__ == "__main__":
+    main()
+    # Backends can hang while they are taken down; everything is written, so leave at once.
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,80 @@
+"""Peak memory: the method chosen for each platform, and a real program's resident memory."""
+
+from __future__ import annotations
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from suite.measure.aot import AotStep
+from suite.measure.memory import MemoryProbe, derive
+from suite.record.schema import HostRss, StaticMemory
+
+STATIC = StaticMemory(
+    argument_bytes=100, output_bytes=50, temp_bytes=30, alias_bytes=40, code_bytes=0, total_bytes=140
+)
+RSS = HostRss(baseline_bytes=1000, live_array_bytes=200, high_water_bytes=1500, compile_high_water_bytes=None)
+
+
+def allocator(**after: int) -> dict[str, dict[str, int]]:
+    return {"baseline": {"peak_bytes_in_use": 7}, "after_steps": after}
+
+
+@pytest.mark.parametrize(
+    ("stats", "host", "platform", "system", "peak", "method"),
+    [
+        ({}, RSS, "cpu", "linux", 500, "host_rss"),
+        (allocator(peak_bytes_in_use=300), None, "gpu", "linux", 300, "allocator"),
+        (
+            allocator(peak_bytes_in_use=300, peak_bytes_reserved=50),
+            None,
+            "tpu",
+            "linux",
+            350,
+            "allocator+reserved",
+        ),
+        (allocator(peak_bytes_in_use=300, peak_bytes_reserved=-1), None, "tpu", "linux", 300, "allocator"),
+        ({}, None, "gpu", "linux", 140, "static"),
+    ],
+)
+def test_the_method_follows_the_platform(stats, host, platform, system, peak, method) -> None:
+    memory = derive(stats, STATIC, None, host, platform=platform, os=system)
+    assert (memory.peak_bytes, memory.method) == (peak, method)
+
+
+def test_a_missing_peak_is_null_with_a_reason_and_never_zero() -> None:
+    for stats, static, fresh in [
+        ({}, None, True),
+        (allocator(peak_bytes_in_use=-1), STATIC, True),
+        (allocator(peak_bytes_in_use=7), STATIC, False),  # the process's own earlier peak
+    ]:
+        memory = derive(stats, static, "no analysis", None, platform="gpu", os="linux", fresh=fresh)
+        assert memory.peak_bytes is None
+        assert memory.method is None
+        assert memory.reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+def test_resident_memory_of_a_known_program() -> None:
+    # A 256 MiB product stands between two thin ones; all else is under 2 MiB.
+    side, thin = 8192, 16
+    product = 4 * side * side
+
+    def step(state, batch):
+        return state, (state @ batch) @ state
+
+    ready = AotStep(step, jnp.ones((side, thin)), jnp.ones((thin, side)))
+    ready.run(1)
+    memory = MemoryProbe(jax.devices()[0]).measure(ready)
+    assert memory.method == "host_rss"
+    assert product <= memory.peak_bytes < 1.15 * product
+
+
+def test_no_line_in_proc_is_an_error_that_names_the_file(tmp_path) -> None:
+    (tmp_path / "status").write_text("Name: x\n")
+    (tmp_path / "clear_refs").write_text("")
+    ready = AotStep(lambda s, b: (s, s + b), jnp.ones((8,)), jnp.ones((8,)))
+    with pytest.raises(OSError, match="VmRSS"):
+        MemoryProbe(jax.devices()[0], proc=tmp_path, platform="linux").measure(ready)

@@ -94,10 +94,18 @@ class Board:
 
 
 class PlainProgress:
-    """One line for each thing that happens: for logs and pipes."""
+    """One line for each thing that happens: for logs and pipes.
+
+    Attributes:
+        ended: 'complete', 'budget' or 'interrupted', once the run has ended.
+    """
 
     def __init__(self, console: Console) -> None:
+        self.ended: str | None = None
         self._console = console
+
+    def close(self) -> None:
+        """Leaves the screen as it is."""
 
     def run_started(self, header: JournalHeader, plan: Plan, path: Path, done: list[Outcome]) -> None:
         """Names the run and its file."""
@@ -133,17 +141,27 @@ class PlainProgress:
         self._board.finish(outcome)
         self._say(f"  {clean(outcome.key)}  {self._board.reason(outcome)}")
 
+    def stopping(self) -> None:
+        """Says that the run ends early."""
+        self._say("interrupted: writing what there is")
+
     def run_finished(self, result: ResultFile, ended: str) -> None:
         """Says nothing: the results follow."""
+        self.ended = ended
 
     def _say(self, text: str) -> None:
         self._console.print(Text(text), soft_wrap=True)
 
 
 class LiveProgress:
-    """A table that is drawn anew in place: for terminals. It goes when the run ends."""
+    """A table that is drawn anew in place: for terminals. It goes when the run ends.
+
+    Attributes:
+        ended: 'complete', 'budget' or 'interrupted', once the run has ended.
+    """
 
     def __init__(self, console: Console) -> None:
+        self.ended: str | None = None
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._drawn_at = 0.0
@@ -180,11 +198,22 @@ class LiveProgress:
         """Shows the new figure; a failure stays on the screen above the table."""
         self._board.finish(outcome)
         if outcome.failure is not None:
-            self._console.print(Text(f"{clean(outcome.key)}  {self._board.reason(outcome)}", style="red"))
+            line = Text(f"{clean(outcome.key)}  {self._board.reason(outcome)}", style="red")
+            self._console.print(line, soft_wrap=True)
         self._draw()
+
+    def stopping(self) -> None:
+        """Takes the table away before the file is written, so that a second Ctrl-C leaves a whole screen."""
+        self._live.stop()
+        self._console.print("interrupted: writing what there is")
 
     def run_finished(self, result: ResultFile, ended: str) -> None:
         """Takes the table away; the results follow."""
+        self.ended = ended
+        self._live.stop()
+
+    def close(self) -> None:
+        """Takes the table away, however the run ended. Closing twice is fine."""
         self._live.stop()
 
     def _draw(self) -> None:

@@ -31,5 +31,8 @@ class Listener(Protocol):
     def process_finished(self, outcome: Outcome) -> None:
         """The worker's outcome is on the disk."""
 
+    def stopping(self) -> None:
+        """The run was interrupted and its worker ended; the file is about to be written."""
+
     def run_finished(self, result: ResultFile, ended: str) -> None:
         """The file is whole; `ended` is 'complete', 'budget' or 'interrupted'."""

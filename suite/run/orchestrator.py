@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Literal, Protocol
 
@@ -30,6 +31,7 @@ _COLD_PROCESSES = 2  # with compile = "cached"; the second of them fills the cac
 class RunStore(Protocol):
     """What the orchestrator needs of `suite.record.store.Store`."""
 
+    path: Path
     header: JournalHeader
     outcomes: list[Outcome]
 
@@ -64,11 +66,13 @@ def run(plan: Plan, store: RunStore, listener: Listener, attempt: Attempt = atte
     """
     with _cache_folder(store.header) as cache_dir, _interrupts():
         try:
+            listener.run_started(store.header, plan, store.path, list(store.outcomes))
             ended = _rounds(plan, store, listener, attempt, cache_dir)
         except KeyboardInterrupt:
             ended = "interrupted"
             # The file is written whole or not at all, so a second Ctrl-C may end even this.
             _restore_default_interrupt()
+            listener.stopping()
         result = store.finish("complete" if ended == "complete" else "interrupted")
         listener.run_finished(result, ended)
     return result

@@ -19,7 +19,7 @@ from suite.spec.places import Place, Text, find_lines
 from suite.spec.settings import MeasureSettings
 from suite.spec.sweep import CaseTable, Table, expand
 
-FLAGS = Text("command line")
+FLAGS = Text("command line", flags=True)
 _TABLES = ("run", "defaults", "case")
 _PACKAGE = Path(__file__).resolve().parents[1]
 

@@ -37,13 +37,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Text:
-    """A source of settings with a name: a file, or flags of the command line."""
+    """A source of settings with a name: a file, or the flags of the command line."""
 
     name: str
     lines: dict[Place, int] = field(default_factory=dict)
+    flags: bool = False
 
     def at(self, place: Place) -> str:
-        """'configs/a.toml:12: [[case]] 3, key 'batch'', as far as it is known."""
+        """'configs/a.toml:12: [[case]] 3, key 'batch'', as far as it is known; or '--batch'."""
+        if self.flags:
+            return f"--{place.key}" if place.key is not None else self.name
         line = self._line(place)
         head = f"{self.name}:{line}" if line else self.name
         return f"{head}: {place}" if str(place) else head

@@ -1,0 +1,7 @@
+"""`python -m suite` is `jaxmark`."""
+
+import sys
+
+from suite.cli import main
+
+sys.exit(main())

@@ -1,0 +1,185 @@
+"""The flags of every verb, with examples. Imports nothing that a verb needs."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from suite import __version__
+
+_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line. The chosen verb is in `verb`, a function."""
+    parser = _Parser(
+        prog="jaxmark",
+        description="Benchmark Flax NNX models, unchanged, on CPU, GPU and TPU.",
+        epilog=_examples(
+            "jaxmark run                        measure the quick config on what JAX finds here",
+            "jaxmark run --workload gpt         one model",
+            "jaxmark show results/*/*.json      look at a result file",
+            "jaxmark list                       workloads, presets and configs",
+            "jaxmark devices                    what JAX has here, and what it does not use",
+            "jaxmark VERB --help                more on each, with examples",
+        ),
+    )
+    parser.add_argument("--version", action="version", version=f"jaxmark {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=_Parser)
+    _add_run(verbs)
+    _add_show(verbs)
+    _add_validate(verbs)
+    _add_list(verbs)
+    _add_devices(verbs)
+    _add_schema(verbs)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        # An abbreviation that works today breaks when a flag is added tomorrow.
+        super().__init__(**settings, allow_abbrev=False)
+
+
+def _add_run(verbs: Any) -> None:
+    run = verbs.add_parser(
+        "run",
+        help="measure cases and write one result file",
+        description="Measure the cases of a config, or one workload, and write one result file.",
+        epilog=_examples(
+            "jaxmark run                                    the config 'quick'",
+            "jaxmark run standard --dry-run                 what it would measure, and for how long",
+            "jaxmark run configs/mine.toml --only 'gpt/*'   some cases of a config of your own",
+            "jaxmark run --set precision=bf16 --budget 5m   the same cases in bf16, for five minutes",
+            "jaxmark run --workload mlp --batch 64,256 --precision fp32,bf16",
+            "jaxmark run --workload my_model.py:make        a model of your own",
+            "jaxmark run --require gpu                      exit 2 rather than measure a CPU",
+            "jaxmark run --resume results/cpu-x/RUN.json    do what a stopped run still misses",
+        ),
+    )
+    run.set_defaults(verb=_verb("suite.cli.run", "run"))
+    run.add_argument("config", nargs="?", metavar="CONFIG", help="a name or a path (default: quick)")
+    _add_selection(run.add_argument_group("what to measure"))
+    how = run.add_argument_group("how")
+    how.add_argument("--processes", type=int, metavar="N", help="fresh processes per case")
+    how.add_argument("--budget", metavar="TIME", help="start no process after this long: 90s, 5m, 1h")
+    how.add_argument("--timeout", metavar="TIME", help="end a process after this long")
+    how.add_argument("--platform", choices=_PLATFORMS, help="run on this; by default JAX's own choice")
+    how.add_argument(
+        "--require", choices=_PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
+    )
+    how.add_argument("--yes", action="store_true", help="go ahead with a run of more than 30 minutes")
+    how.add_argument(
+        "--dry-run", action="store_true", help="show the cases and estimates, and measure nothing"
+    )
+    files = run.add_argument_group("files")
+    files.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
+    files.add_argument("--resume", metavar="FILE", help="go on with the run in this file or journal")
+    files.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
+
+
+def _add_selection(what: Any) -> None:
+    what.add_argument(
+        "--workload", metavar="W", help="a name from `jaxmark list`, or file.py:name for your own"
+    )
+    for name, text in (
+        ("preset", "size"),
+        ("mode", "train, infer, ..."),
+        ("precision", "fp32, default, bf16, fp16"),
+        ("batch", "batch size"),
+        ("layers", "scan, unroll"),
+    ):
+        what.add_argument(
+            f"--{name}", metavar=name[0].upper(), help=f"{text}; several with commas. With --workload"
+        )
+    what.add_argument(
+        "--only", metavar="GLOB", help="keep the cases whose key matches, such as 'gpt/*/train/*'"
+    )
+    what.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="K=V",
+        dest="overrides",
+        help="change a key of [run], or a field of every case: --set precision=bf16 --set block_seconds=1",
+    )
+
+
+def _add_show(verbs: Any) -> None:
+    show = verbs.add_parser(
+        "show",
+        help="print a result file as a table",
+        description="Print a result file, or the journal of a run that is going on, as a table.",
+        epilog=_examples(
+            "jaxmark show results/cpu-x/RUN.json",
+            "jaxmark show RUN.json --case 'gpt/*'     everything about some cases",
+            "jaxmark show RUN.json --format tsv       a row for each case, for scripts",
+        ),
+    )
+    show.set_defaults(verb=_verb("suite.cli.verbs", "show"))
+    show.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
+    show.add_argument("--case", metavar="KEY", help="everything about one case; a key or a glob")
+    show.add_argument("--format", choices=("text", "json", "tsv"), default="text")
+
+
+def _add_validate(verbs: Any) -> None:
+    validate = verbs.add_parser(
+        "validate",
+        help="check that result files are whole and agree with themselves",
+        description="Check result files: schema, rules and derived figures. Exit 2 if one is not valid.",
+        epilog=_examples("jaxmark validate results/*/*.json"),
+    )
+    validate.set_defaults(verb=_verb("suite.cli.verbs", "validate"))
+    validate.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
+
+
+def _add_list(verbs: Any) -> None:
+    listing = verbs.add_parser(
+        "list",
+        help="workloads, presets and configs",
+        description="List workloads with their presets, parameters and FLOPs, and the configs.",
+        epilog=_examples("jaxmark list", "jaxmark list --format json | jq ."),
+    )
+    listing.set_defaults(verb=_verb("suite.cli.verbs", "list_all"))
+    listing.add_argument("--format", choices=("text", "json", "tsv"), default="text")
+
+
+def _add_devices(verbs: Any) -> None:
+    devices = verbs.add_parser(
+        "devices",
+        help="what JAX has here, and what it does not use",
+        description="Show what JAX sees and what the machine has, and how to mend what does not fit.",
+        epilog=_examples(
+            "jaxmark devices", "jaxmark devices --platform cpu", "jaxmark devices --format json"
+        ),
+    )
+    devices.set_defaults(verb=_verb("suite.cli.verbs", "devices"))
+    devices.add_argument("--platform", choices=_PLATFORMS, help="by default JAX's own choice")
+    devices.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_schema(verbs: Any) -> None:
+    schema = verbs.add_parser(
+        "schema",
+        help="print the JSON Schema of result files",
+        description="Print the JSON Schema of result files.",
+        epilog=_examples("jaxmark schema > jaxmark.schema.json"),
+    )
+    schema.set_defaults(verb=_verb("suite.cli.verbs", "schema"))
+
+
+def _verb(module: str, name: str) -> Callable[[argparse.Namespace], int]:
+    """A function that imports its module when it is called."""
+
+    def call(asked: argparse.Namespace) -> int:
+        code: int = getattr(importlib.import_module(module), name)(asked)
+        return code
+
+    return call
+
+
+def _examples(*lines: str) -> str:
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)

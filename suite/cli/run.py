@@ -1,0 +1,175 @@
+"""`jaxmark run`: from flags to a finished result file, and what to do next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from suite.analysis.summary import fold
+from suite.cli.selection import make_config, refuse_with_resume
+from suite.errors import ConfigError, NothingMeasuredError
+from suite.record import store as storage
+from suite.record.schema import Environment, JournalHeader, Outcome, ResultFile
+from suite.report.plan import PlannedCase, in_words, show_plan, total_seconds
+from suite.report.progress import make_progress
+from suite.report.show import show
+from suite.report.text import make_console
+from suite.run import estimate, orchestrator, prepare
+from suite.run.limits import worker_memory_limit
+from suite.run.own_identity import with_identities
+from suite.run.probe_client import probe
+from suite.run.schedule import Plan, remaining
+from suite.spec.durations import format_duration, parse_duration
+
+ALL_OK, NOT_ALL_OK, INTERRUPTED = 0, 1, 130
+_ASK_ABOVE_SECONDS = 30 * 60
+
+
+def run(asked: Namespace) -> int:
+    """Runs what was asked for and returns the exit code.
+
+    Raises:
+        JaxmarkError: bad input, hardware or storage that is not there, or nothing measured.
+    """
+    console = make_console()
+    if asked.resume is not None:
+        refuse_with_resume(asked)
+        return _resume(Path(asked.resume), asked, console)
+    return _start(asked, console)
+
+
+def _start(asked: Namespace, console: Console) -> int:
+    """Starts a new run."""
+    config = make_config(asked)
+    if asked.dry_run:
+        rates = estimate.rates_here(asked.platform)
+        expected = estimate.expected_of_all(config.cases, config.settings, rates)
+        planned = [PlannedCase(case.key, config.processes, expected[case.key]) for case in config.cases]
+        show_plan(console, planned, rates.basis, config.budget_s)
+        return ALL_OK
+    environment = _environment(asked.platform, asked)
+    config = with_identities(config, environment.machine.platform)
+    header = prepare.new_header(config, environment, ["jaxmark", *sys.argv[1:]])
+    plan = _plan(header, config.budget_s)
+    _announce(header, plan, [], asked, console)
+    return _measure(storage.Store.create(Path(asked.out), header, fold), plan, asked, console)
+
+
+def _resume(path: Path, asked: Namespace, console: Console) -> int:
+    """Goes on with the run in `path`, its result file or its journal."""
+    file = storage.load(path, fold)
+    header, outcomes = storage.unfold(file)
+    platform = header.environment.machine.platform
+    budget_s = parse_duration(asked.budget) if asked.budget is not None else None
+    if asked.dry_run:
+        rates = estimate.rates_here(platform)
+        expected = estimate.expected_of_all(header.cases, header.run.settings, rates)
+        planned = _planned(header, outcomes, Plan(budget_s, expected_s=expected))
+        show_plan(console, planned, rates.basis, budget_s)
+        return ALL_OK
+    if file.run.state == "complete" and not remaining(header, outcomes):
+        console.print(f"Nothing is missing in {path}: every process has run.")
+        return _exit_code(file)
+    environment = _environment(platform, asked)
+    prepare.check_resumable(header, environment)
+    plan = _plan(header, budget_s)
+    _announce(header, plan, outcomes, asked, console)
+    return _measure(storage.Store.resume(path, fold), plan, asked, console)
+
+
+def _environment(platform: str | None, asked: Namespace) -> Environment:
+    environment = prepare.named(probe(platform), asked.machine)
+    if asked.require is not None:
+        prepare.require(environment, asked.require)
+    return environment
+
+
+def _plan(header: JournalHeader, budget_s: float | None) -> Plan:
+    machine = header.environment.machine
+    rates = (
+        estimate.cpu_rates()
+        if machine.platform == "cpu"
+        else estimate.accelerator_rates(machine.platform, machine.device_kind)
+    )
+    expected = estimate.expected_of_all(header.cases, header.run.settings, rates)
+    return Plan(budget_s, worker_memory_limit(machine.platform), expected)
+
+
+def _planned(header: JournalHeader, outcomes: Sequence[Outcome], plan: Plan) -> list[PlannedCase]:
+    """Each case that still has processes to run."""
+    todo = [case.key for case, _ in remaining(header, outcomes)]
+    return [PlannedCase(key, todo.count(key), plan.expected_s.get(key)) for key in dict.fromkeys(todo)]
+
+
+def _announce(
+    header: JournalHeader, plan: Plan, outcomes: Sequence[Outcome], asked: Namespace, console: Console
+) -> None:
+    """Says how long the run may take.
+
+    Raises:
+        ConfigError: more than half an hour, and nobody said yes.
+    """
+    planned = _planned(header, outcomes, plan)
+    words = in_words(planned, plan.budget_s)
+    seconds = min(total_seconds(planned)[0], plan.budget_s or float("inf"))
+    if seconds > _ASK_ABOVE_SECONDS and not asked.yes:
+        raise ConfigError(
+            f"{header.run.config} would take {words}, and more than {format_duration(_ASK_ABOVE_SECONDS)} "
+            "needs your word: add --yes, or limit it with --budget 20m, --only GLOB or --processes N. "
+            "--dry-run shows each case."
+        )
+    count = sum(case.processes for case in planned)
+    console.print(f"{header.run.config}: {len(planned)} cases, {count} processes, {words}")
+
+
+def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Console) -> int:
+    """Runs what the store still misses, prints what there is and what to do next."""
+    with contextlib.closing(store), contextlib.closing(make_progress(console)) as progress:
+        result = orchestrator.run(plan, store, progress)
+    show(result, console)
+    console.print()
+    console.print(f"Result file: {store.path}", soft_wrap=True)
+    todo = remaining(store.header, store.outcomes)
+    if todo:
+        _say_how_to_go_on(store, asked, console)
+    else:
+        program = _program()
+        look = f"{program} show {shlex.quote(str(store.path))} --case KEY"
+        console.print(f"Everything about one case:  {look}", soft_wrap=True)
+    if not any(one.processes for one in result.results):
+        raise NothingMeasuredError(f"nothing was measured; the reasons are above and in {store.path}.")
+    return INTERRUPTED if progress.ended == "interrupted" else _exit_code(result)
+
+
+def _say_how_to_go_on(store: storage.Store, asked: Namespace, console: Console) -> None:
+    """Says how far the run came, and the command that does the rest."""
+    planned = store.header.run.processes_planned
+    counts = [sum(outcome.key == case.key for outcome in store.outcomes) for case in store.header.cases]
+    reached = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    command = [*shlex.split(_program()), "run", "--resume", str(store.path)]
+    command += ["--machine", asked.machine] if asked.machine is not None else []
+    reached = f"Reached {reached} of {planned} processes a case."
+    console.print(f"{reached} The rest:  {shlex.join(command)}", soft_wrap=True)
+
+
+def _exit_code(result: ResultFile) -> int:
+    return ALL_OK if all(one.status == "ok" for one in result.results) else NOT_ALL_OK
+
+
+def _program() -> str:
+    """How this program was called, so that it can be called again from here."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py" or not called.name:
+        return f"{shlex.quote(sys.executable)} -m suite"
+    if (found := shutil.which(called.name)) is not None and Path(found).resolve() == called.resolve():
+        return called.name
+    below = called.is_absolute() and Path.cwd() in called.parents
+    return shlex.quote(os.path.relpath(called) if below else str(called))

@@ -1,0 +1,87 @@
+"""The verbs that read and tell. Each imports only what it prints with."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+
+
+def show(asked: Namespace) -> int:
+    """Prints result files.
+
+    Raises:
+        ResultFileError: one cannot be read.
+        ConfigError: no case matches.
+    """
+    from suite.analysis.files import load
+    from suite.report import rows
+    from suite.report.show import show as show_file
+    from suite.report.text import make_console
+
+    console = make_console()
+    for number, name in enumerate(asked.files):
+        result = load(Path(name))
+        if asked.format == "text":
+            if number:
+                console.rule()
+            show_file(result, console, asked.case)
+        else:
+            form = rows.as_json if asked.format == "json" else rows.as_tsv
+            print(form(result, asked.case))
+    return 0
+
+
+def validate(asked: Namespace) -> int:
+    """Checks result files; 2 if one is not valid."""
+    from suite.report.text import make_console
+    from suite.report.validation import show_validation
+
+    return 0 if show_validation([Path(name) for name in asked.files], make_console()) else 2
+
+
+def list_all(asked: Namespace) -> int:
+    """Lists workloads, presets and configs."""
+    from suite.report import listing
+    from suite.report.text import make_console
+
+    if asked.format == "text":
+        listing.show_list(make_console())
+    else:
+        print(listing.as_json() if asked.format == "json" else listing.as_tsv())
+    return 0
+
+
+def devices(asked: Namespace) -> int:
+    """Shows what JAX has here.
+
+    Raises:
+        PlatformError: the platform asked for is absent, or JAX does not start.
+    """
+    from suite.hardware.hints import hints
+    from suite.record.schema import to_json
+    from suite.report.devices import show_devices
+    from suite.report.text import make_console
+    from suite.run.probe_client import probe
+
+    environment = probe(asked.platform)
+    if asked.format == "json":
+        print(to_json(environment).decode())
+        return 0
+    software = environment.software
+    advice = hints(
+        environment.machine.platform,
+        jax_version=software.jax,
+        plugins=software.plugins,
+        variables=software.variables,
+    )
+    show_devices(environment, advice, make_console())
+    return 0
+
+
+def schema(asked: Namespace) -> int:
+    """Prints the JSON Schema of result files."""
+    from suite.record.jsonschema import json_schema
+
+    print(json.dumps(json_schema(), indent=2))
+    return 0

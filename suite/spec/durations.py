@@ -37,11 +37,3 @@ def format_duration(seconds: float) -> str:
         return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min"
-
-
-def flag_duration(seconds: float) -> str:
-    """Writes seconds as `parse_duration` reads them, for a command to be typed again."""
-    for unit, size in _SECONDS.items():
-        if seconds >= size and seconds % size == 0:
-            return f"{seconds / size:g}{unit}"
-    return f"{seconds:g}s"

@@ -95,10 +95,8 @@ def _refuse_settings(name: str, settings: dict[str, Any]) -> None:
 def _key_in(message: str, fields: dict[str, Any]) -> str | None:
     """The key whose value an error of the catalogue is about, if the message shows it."""
     found = message.partition(" Did you mean")[0].partition(" Known:")[0]
-    for key, value in fields.items():
-        if repr(value) in found:
-            return key
-    return None
+    settings = {**fields, **{f"params.{name}": name for name in fields.get("params", {})}}
+    return next((key for key, value in settings.items() if repr(value) in found), None)
 
 
 def _duplicate(table: CaseTable, key: str, earlier: int) -> str:

@@ -94,8 +94,6 @@ def _hint(
 
 def install_command(extra: str, jax_version: str) -> str:
     """The command that adds an accelerator to the JAX of this interpreter, at the same version."""
-    name = extra
-    if extra == "rocm":
-        name = "rocm" if jax_version.startswith("0.7.") else "rocm7-local"
+    name = "rocm7-local" if extra == "rocm" else extra
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
     return f'{python} -m pip install "jax[{name}]=={jax_version}"'

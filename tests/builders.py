@@ -63,7 +63,7 @@ def process(index: int = 0, step_ms: float = 4.0, steps: int = 10, **changes: An
     block = round(step_ms * 1e6 * steps)
     fields: dict[str, Any] = {
         "index": index,
-        "started_at": f"2026-01-31T12:{index:02d}:00Z",
+        "started_at": started_at(index),
         "duration_s": 12.5,
         "init_ns": 30_000_000,
         "compile": Compile(
@@ -90,6 +90,11 @@ def process(index: int = 0, step_ms: float = 4.0, steps: int = 10, **changes: An
         "conditions": Conditions(load_average_before=0.4, load_average_after=1.9),
     }
     return Process(**fields | changes)
+
+
+def started_at(index: int) -> str:
+    """A process a minute."""
+    return f"2026-01-31T{12 + index // 60:02d}:{index % 60:02d}:00Z"
 
 
 def memory(peak_bytes: int | None = 512_000_000, **changes: Any) -> Memory:
@@ -119,7 +124,7 @@ def failure(index: int = 0, **changes: Any) -> Failure:
     """A process that was killed by a signal while it timed blocks."""
     fields: dict[str, Any] = {
         "index": index,
-        "started_at": f"2026-01-31T12:{index:02d}:00Z",
+        "started_at": started_at(index),
         "duration_s": 3.0,
         "status": "crashed",
         "stage": "blocks",

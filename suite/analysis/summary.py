@@ -154,7 +154,8 @@ def _status(
     if failures:
         first = failures[0]
         others = [f"{len(failures) - 1} more failed"] if len(failures) > 1 else []
-        others += [f"figures of {len(processes)} other processes are kept"] if processes else []
+        plural = "es" if len(processes) > 1 else ""
+        others += [f"figures of {len(processes)} other process{plural} are kept"] if processes else []
         where = f"round {first.index + 1}, {first.stage.replace('_', ' ')}"
         return first.status, f"{first.reason.rstrip('.')} ({'; '.join([where, *others])})"
     if processes:

@@ -76,20 +76,20 @@ def _json(data: bytes, where: str) -> Any:
         raise ResultFileError(f"{where} is empty; expected a result file of jaxmark (JSON).")
     try:
         data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ResultFileError(
-            f"{where}: expected JSON text, found binary data (byte {error.start} is no UTF-8)."
-        ) from error
-    if b"\0" in data:
-        raise ResultFileError(f"{where}: expected JSON text, found binary data (a zero byte).")
-    try:
+        if b"\0" in data:
+            raise ResultFileError(f"{where}: expected JSON text, found binary data (a zero byte).")
         return msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
-        if "truncated" in str(error):
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        # A cut may fall inside a number or a character, which then look malformed and not cut.
+        opened, closed = data.lstrip()[:1] in (b"{", b"["), data.rstrip()[-1:] in (b"}", b"]")
+        if opened and ("truncated" in str(error) or not closed):
             raise ResultFileError(
                 f"{where} ends in the middle, after {len(data)} bytes. It was cut off while being copied "
                 "or downloaded, since jaxmark writes whole files only: copy it again."
             ) from error
+        if isinstance(error, UnicodeDecodeError):
+            found = f"binary data (byte {error.start} is no UTF-8)"
+            raise ResultFileError(f"{where}: expected JSON text, found {found}.") from error
         raise ResultFileError(f"{where}: expected JSON, found something else: {error}.") from error
 
 

@@ -20,7 +20,7 @@ from suite.record import store as storage
 from suite.record.schema import Environment, JournalHeader, Outcome, ResultFile
 from suite.report.plan import PlannedCase, in_words, show_plan, total_seconds
 from suite.report.progress import make_progress
-from suite.report.show import show
+from suite.report.show import device_name, show
 from suite.report.text import make_console
 from suite.run import estimate, orchestrator, prepare
 from suite.run.limits import worker_memory_limit
@@ -127,7 +127,10 @@ def _announce(
             "--dry-run shows each case."
         )
     count = sum(case.processes for case in planned)
-    console.print(f"{header.run.config}: {len(planned)} cases, {count} processes, {words}")
+    where = device_name(header.environment)
+    console.print(
+        f"{header.run.config} on {where}: {len(planned)} cases, {count} processes, {words}", soft_wrap=True
+    )
 
 
 def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Console) -> int:

@@ -108,13 +108,8 @@ class PlainProgress:
         """Leaves the screen as it is."""
 
     def run_started(self, header: JournalHeader, plan: Plan, path: Path, done: list[Outcome]) -> None:
-        """Names the run and its file."""
+        """Names the file."""
         self._board = Board(header, plan, done)
-        run, machine = header.run, header.environment.machine
-        self._say(
-            f"{run.config}: {len(header.cases)} cases, {run.processes_planned} processes each, on "
-            f"{clean(machine.device_kind)} ({machine.platform})"
-        )
         if done:
             self._say(f"going on after {len(done)} finished processes")
         self._say(f"writing {path}")

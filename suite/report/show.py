@@ -65,7 +65,7 @@ def show_text(result: ResultFile, case: str | None = None) -> str:
 
 def _heading(page: Page, file: ResultFile) -> None:
     machine, software = file.environment.machine, file.environment.software
-    page.line(f"{file.run.config} on {_device(file.environment)}", style="bold")
+    page.line(f"{file.run.config} on {device_name(file.environment)}", style="bold")
     page.line(f"run       {_state(file.run)}, jaxmark {file.run.suite_version}")
     cores = f"{machine.cpu_cores_available} cores"
     if machine.cpu_cores_total not in (None, machine.cpu_cores_available):
@@ -96,7 +96,8 @@ def _notes_on_the_place(file: ResultFile) -> Iterable[str]:
         )
 
 
-def _device(environment: Environment) -> str:
+def device_name(environment: Environment) -> str:
+    """The device that a run used, for a heading: 'NVIDIA L4 (cuda, 2 devices)'."""
     machine = environment.machine
     kind = machine.cpu_model if machine.platform == "cpu" else machine.device_kind
     count = "" if machine.device_count == 1 else f", {machine.device_count} devices"

@@ -1,43 +1,100 @@
-"""What vendors state of their accelerators, from devices.toml. An unknown one is None, never a guess."""
+"""What an accelerator can do at best: vendors' figures from `devices.toml`, by exact `device_kind`.
+
+An unknown device or precision gives None, never a guess: another chip's peak, or another
+precision's, would make a utilisation that means nothing. No jax.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import Any
 
-_FILE = Path(__file__).with_name("devices.toml")
+_GB, _GIB, _TERA = 10**9, 1 << 30, 10**12
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """One row of `devices.toml`: a chip or card as it is sold.
+
+    Attributes:
+        name: as it is sold, such as 'A100 SXM4 80GB'.
+        kinds: the `device_kind` strings that JAX gives for it.
+        devices_per_chip: JAX devices in one chip; per-device figures are a chip's divided by it.
+        chip_memory_bytes: what a program can use, or the vendor's capacity where that is unknown.
+        chip_bandwidth: of the memory, in bytes per second.
+        chip_peak_tflops: dense, by precision ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp8', 'fp64', 'fp4').
+        chip_power_w: the vendor's limit for the chip or card.
+        source: where the figures come from.
+        as_of: the day on which they were looked up.
+        note: what a reader must know before relying on them.
+    """
+
+    id: str
+    vendor: str
+    name: str
+    kinds: tuple[str, ...]
+    platform: str
+    devices_per_chip: int
+    chip_memory_bytes: int
+    chip_bandwidth: float
+    chip_peak_tflops: Mapping[str, float]
+    chip_power_w: float | None
+    compute_capability: str | None
+    source: tuple[str, ...]
+    as_of: str
+    note: str
+
+    def peak_flops(self, precision: str) -> float | None:
+        """Dense peak of one JAX device in operations per second; None if the vendor gives none."""
+        peak = self.chip_peak_tflops.get(precision)
+        return None if peak is None else peak * _TERA / self.devices_per_chip
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of one JAX device, in bytes."""
+        return self.chip_memory_bytes // self.devices_per_chip
+
+    @property
+    def bandwidth(self) -> float:
+        """Memory bandwidth of one JAX device, in bytes per second."""
+        return self.chip_bandwidth / self.devices_per_chip
+
+
+def lookup(device_kind: str) -> DeviceFacts | None:
+    """The facts of the device that JAX calls exactly so; None for one that is not in the table."""
+    return _by_kind().get(device_kind)
+
+
+def all_devices() -> tuple[DeviceFacts, ...]:
+    """Every row, in the table's order."""
+    text = resources.files("suite.hardware").joinpath("devices.toml").read_text(encoding="utf-8")
+    return tuple(_facts(row) for row in tomllib.loads(text)["device"])
 
 
 @cache
-def _by_kind() -> dict[str, dict[str, Any]]:
-    rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["device"]
-    return {kind: row for row in rows for kind in row["kind"]}
+def _by_kind() -> dict[str, DeviceFacts]:
+    return {kind: facts for facts in all_devices() for kind in facts.kinds}
 
 
-def peak_flops(device_kind: str, arithmetic: str) -> float | None:
-    """Dense peak of one JAX device in FLOP/s.
-
-    Args:
-        device_kind: exactly as JAX names it, such as 'NVIDIA H100 80GB HBM3'.
-        arithmetic: of the multiplication: 'fp64', 'fp32', 'tf32', 'fp16', 'bf16', 'fp8', 'int8'.
-
-    Returns:
-        None for a device or an arithmetic that the table does not have.
-    """
-    row = _by_kind().get(device_kind)
-    if row is None or arithmetic not in row.get("peak_tflops", {}):
-        return None
-    return float(row["peak_tflops"][arithmetic]) * 1e12 / int(row["jax_devices_per_chip"])
-
-
-def products_of(precision: str, platform: str) -> tuple[str, ...]:
-    """The arithmetic that a case's products may run in, the likeliest first.
-
-    'default' is the hardware's own float32: TF32 where a CUDA chip has it, bf16 passes on a TPU.
-    Strict float32 takes several of these passes there, and no table states its peak.
-    """
-    if platform == "tpu":
-        return {"default": ("bf16",), "fp32": ()}.get(precision, (precision,))
-    return {"default": ("tf32", "fp32")}.get(precision, (precision,))
+def _facts(row: Mapping[str, Any]) -> DeviceFacts:
+    usable = row.get("memory_gib")
+    return DeviceFacts(
+        id=row["id"],
+        vendor=row["vendor"],
+        name=row["name"],
+        kinds=tuple(row["kind"]),
+        platform=row["platform"],
+        devices_per_chip=row["jax_devices_per_chip"],
+        chip_memory_bytes=round(row["memory_gb"] * _GB if usable is None else usable * _GIB),
+        chip_bandwidth=row["bandwidth_gb_s"] * _GB,
+        chip_peak_tflops=row["peak_tflops"],
+        chip_power_w=row.get("tdp_w"),
+        compute_capability=row.get("compute_capability"),
+        source=tuple(row["source"]),
+        as_of=row["as_of"],
+        note=row["note"],
+    )

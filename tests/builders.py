@@ -64,7 +64,7 @@ def process(index: int = 0, step_ms: float = 4.0, steps: int = 10, **changes: An
     fields: dict[str, Any] = {
         "index": index,
         "started_at": started_at(index),
-        "duration_s": 12.5,
+        "duration_s": 60.0,
         "init_ns": 30_000_000,
         "compile": Compile(
             trace_ns=200_000_000,

@@ -157,7 +157,8 @@ def _status(
         plural = "es" if len(processes) > 1 else ""
         others += [f"figures of {len(processes)} other process{plural} are kept"] if processes else []
         where = f"round {first.index + 1}, {first.stage.replace('_', ' ')}"
-        return first.status, f"{first.reason.rstrip('.')} ({'; '.join([where, *others])})"
+        summary = first.reason.strip().partition("\n")[0].rstrip(".")
+        return first.status, f"{summary} ({'; '.join([where, *others])})"
     if processes:
         return "ok", None
     if header.run.state == "running":

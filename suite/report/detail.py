@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suite.analysis.stats import autocorrelation, drift, median
 from suite.analysis.summary import step_time_ns
-from suite.record.schema import Failure, Memory, Process, Result, Work
+from suite.record.schema import Failure, Process, Result, Work
 from suite.report import units
 from suite.report.text import Page
 
@@ -14,34 +14,29 @@ _NA = "n/a"
 def show_case(page: Page, result: Result) -> None:
     """Prints identity, figures, and each process: samples, compiling, memory, checks, failures."""
     page.heading(result.key)
-    _identity(page, result)
+    page.pairs(_identity(result))
     if result.work is not None:
         page.heading("Work of one step")
-        _pairs(page, _work(result.work))
+        page.pairs(_work(result.work))
     if result.processes:
         page.heading("Figures")
-        _pairs(page, _figures(result))
+        page.pairs(_figures(result))
         _processes(page, result.processes)
-    for note in result.warnings:
-        page.line(f"warning ({note.code}): {note.message}", style="yellow")
+    if result.warnings:
+        page.heading("Warnings")
+        page.pairs([(note.code, note.message) for note in result.warnings])
     for failure in result.failures:
         _failure(page, failure)
 
 
-def _pairs(page: Page, pairs: list[tuple[str, str]]) -> None:
-    width = max(len(name) for name, _ in pairs) + 2
-    for name, value in pairs:
-        page.line(f"{name:<{width}}{value}", indent=2)
-
-
-def _identity(page: Page, result: Result) -> None:
+def _identity(result: Result) -> list[tuple[str, str]]:
     case = result.case
     pairs = [("status", result.status if result.reason is None else f"{result.status}: {result.reason}")]
     pairs += [(name, str(getattr(case, name))) for name in case.__struct_fields__ if name != "params"]
     pairs += [(f"params.{name}", str(value)) for name, value in sorted(case.params.items())]
     if result.source is not None:
         pairs.append(("source", f"{result.source} (sha256 {result.source_sha256 or _NA})"))
-    _pairs(page, pairs)
+    return pairs
 
 
 def _work(work: Work) -> list[tuple[str, str]]:
@@ -75,7 +70,7 @@ def _figures(result: Result) -> list[tuple[str, str]]:
         ("items/s", _NA if rate is None else units.count(rate)),
         ("TFLOP/s", _NA if flops is None else units.significant(flops)),
         ("peak memory", _NA if peak is None else f"{units.size(peak)} ({summary.peak_method})"),
-        ("compile", f"{_ms(summary.compile_ms)} for trace, lower and compile, cold"),
+        ("compile", f"{_ms(summary.compile_ms)} (trace, lower and compile, cold)"),
     ]
 
 
@@ -96,87 +91,78 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _processes(page: Page, processes: list[Process]) -> None:
-    page.heading("Processes: steps")
-    page.table(
-        ("round", "step time", "blocks", "drift", "lag-1", "singles", "median", "warm-up", "load", "steady"),
-        [_timing(process) for process in processes],
-        indent=2,
-    )
-    page.heading("Processes: compiling")
-    page.table(
-        ("round", "init", "trace", "lower", "compile", "first call", "cache"),
-        [_compiling(process) for process in processes],
-        indent=2,
-    )
-    page.heading("Processes: memory")
-    page.table(
-        (
-            "round",
-            "peak",
-            "method",
-            "static total",
-            "arguments",
-            "temporaries",
-            "rss peak",
-            "rss base",
-            "compiling",
-        ),
-        [_memory(process) for process in processes],
-        indent=2,
-    )
+    for title, row in (("steps", _timing), ("compiling", _compiling), ("memory", _memory)):
+        rows = [row(process) for process in processes]
+        # A column without a single figure says nothing.
+        names = [name for name in rows[0] if any(cells[name] != _NA for cells in rows)]
+        page.heading(f"Processes: {title}")
+        page.table(names, [[cells[name] for name in names] for cells in rows], indent=2)
     for process in processes:
         for stage, figures in (process.memory.allocator or {}).items():
             said = ", ".join(f"{name} {value:,}" for name, value in figures.items())
             page.line(f"round {process.index + 1}, allocator, {stage}: {said}", indent=2)
-        if process.memory.reason is not None:
-            page.line(f"round {process.index + 1}: {process.memory.reason}", indent=2)
+    _by_rounds(page, [(p.index, p.memory.reason) for p in processes if p.memory.reason is not None])
     page.heading("Processes: checks")
-    for process in processes:
-        page.line(f"round {process.index + 1}: {_checks(process)}", indent=2)
+    _by_rounds(page, [(process.index, _checks(process)) for process in processes])
 
 
-def _timing(process: Process) -> list[str]:
+def _by_rounds(page: Page, texts: list[tuple[int, str]]) -> None:
+    """Prints each text once, after the rounds that it belongs to."""
+    rounds: dict[str, list[str]] = {}
+    for index, text in texts:
+        rounds.setdefault(text, []).append(str(index + 1))
+    for text, numbers in rounds.items():
+        page.line(f"round {', '.join(numbers)}: {text}", indent=2)
+
+
+def _timing(process: Process) -> dict[str, str]:
     conditions, singles = process.conditions, process.latency_ns
-    load = f"{_number(conditions.load_average_before, '.1f')}-{_number(conditions.load_average_after, '.1f')}"
-    changed = f" (+{len(process.other_shapes_ns)} of other shapes)" if process.other_shapes_ns else ""
-    return [
-        str(process.index + 1),
-        _ns(step_time_ns(process)),
-        f"{len(process.block_ns)} x {process.block_steps}{changed}",
-        _number(drift(process.block_ns), "+.1%"),
-        _number(autocorrelation(process.block_ns), ".2f"),
-        "blocks" if singles is None else str(len(singles)),
-        _NA if singles is None else _ns(median(singles)),
-        str(len(process.warmup_ns)),
-        load,
-        "yes" if conditions.steady else "no",
-    ]
+    load = (conditions.load_average_before, conditions.load_average_after)
+    clock = (conditions.cpu_mhz_before, conditions.cpu_mhz_after)
+    return {
+        "round": str(process.index + 1),
+        "step time": _ns(step_time_ns(process)),
+        "blocks": f"{len(process.block_ns)} x {process.block_steps}",
+        "other shapes": str(len(process.other_shapes_ns)) if process.other_shapes_ns else _NA,
+        "drift": _number(drift(process.block_ns), "+.1%"),
+        "lag-1": _number(autocorrelation(process.block_ns), ".2f"),
+        "singles": "blocks" if singles is None else str(len(singles)),
+        "median": _NA if singles is None else _ns(median(singles)),
+        "warm-up": str(len(process.warmup_ns)),
+        "load": "-".join(_number(value, ".1f") for value in load) if any(load) else _NA,
+        "MHz": "-".join(_number(value, ".0f") for value in clock) if any(clock) else _NA,
+        "steady": "yes" if conditions.steady else "no",
+    }
 
 
-def _compiling(process: Process) -> list[str]:
+def _compiling(process: Process) -> dict[str, str]:
     parts = process.compile
-    times = (process.init_ns, parts.trace_ns, parts.lower_ns, parts.compile_ns, parts.first_call_ns)
-    return [str(process.index + 1), *map(_ns, times), parts.cache]
+    return {
+        "round": str(process.index + 1),
+        "started": process.started_at,
+        "took": units.time_ms(process.duration_s * 1e3),
+        "init": _ns(process.init_ns),
+        "trace": _ns(parts.trace_ns),
+        "lower": _ns(parts.lower_ns),
+        "compile": _ns(parts.compile_ns),
+        "first call": _ns(parts.first_call_ns),
+        "cache": parts.cache,
+    }
 
 
-def _memory(process: Process) -> list[str]:
-    memory: Memory = process.memory
-    static, rss = memory.static, memory.host_rss
-    return [
-        str(process.index + 1),
-        _bytes(memory.peak_bytes),
-        memory.method or _NA,
-        *map(
-            _bytes,
-            (static.total_bytes, static.argument_bytes, static.temp_bytes) if static else (None, None, None),
-        ),
-        *map(
-            _bytes,
-            (rss.high_water_bytes, rss.baseline_bytes, rss.compile_high_water_bytes)
-            if rss
-            else (None, None, None),
-        ),
-    ]
+def _memory(process: Process) -> dict[str, str]:
+    memory, static, rss = process.memory, process.memory.static, process.memory.host_rss
+    return {
+        "round": str(process.index + 1),
+        "peak": _bytes(memory.peak_bytes),
+        "method": memory.method or _NA,
+        "static total": _bytes(static.total_bytes if static else None),
+        "arguments": _bytes(static.argument_bytes if static else None),
+        "temporaries": _bytes(static.temp_bytes if static else None),
+        "rss peak": _bytes(rss.high_water_bytes if rss else None),
+        "rss base": _bytes(rss.baseline_bytes if rss else None),
+        "compiling": _bytes(rss.compile_high_water_bytes if rss else None),
+    }
 
 
 def _checks(process: Process) -> str:

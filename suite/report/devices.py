@@ -23,11 +23,11 @@ def show_devices(environment: Environment, hints: Sequence[str], console: Consol
     """
     page = Page(console)
     page.line("What JAX uses", style="bold")
-    _pairs(page, _devices(environment.machine, environment.volatile))
+    page.pairs(_devices(environment.machine, environment.volatile))
     page.heading("Machine")
-    _pairs(page, _machine(environment.machine, environment.volatile))
+    page.pairs(_machine(environment.machine, environment.volatile))
     page.heading("Software")
-    _pairs(page, _software(environment.software))
+    page.pairs(_software(environment.software))
     said = [note.message for note in environment.warnings]
     if advice := list(dict.fromkeys([*hints, *said])):
         page.heading("Mind")
@@ -81,9 +81,3 @@ def _software(software: Software) -> list[tuple[str, str]]:
 
 def _bytes(count: int | None, otherwise: str = _NA) -> str:
     return otherwise if count is None else units.size(count)
-
-
-def _pairs(page: Page, pairs: list[tuple[str, str]]) -> None:
-    width = max(len(name) for name, _ in pairs) + 2
-    for name, value in pairs:
-        page.line(f"{name:<{width}}{value}", indent=2)

@@ -148,19 +148,27 @@ def _failures(page: Page, results: list[Result], names: dict[str, str]) -> None:
     if failed:
         page.heading("Not ok")
     for result in failed:
-        reason = (result.reason or "no reason given").splitlines()[0]
-        page.line(f"{names[result.key]}: {result.status}: {reason}", indent=2)
+        page.line(f"{names[result.key]}: {result.status}: {result.reason or 'no reason given'}", indent=2)
 
 
 def _warnings(page: Page, results: list[Result], names: dict[str, str]) -> None:
-    said: dict[str, list[str]] = {}
+    """Warnings that concern the same cases stand together, so that no name is said over and over."""
+    concerned: dict[str, list[str]] = {}
     for result in results:
         for note in result.warnings:
-            said.setdefault(note.message, []).append(names[result.key])
-    if said:
+            concerned.setdefault(note.message, []).append(names[result.key])
+    messages: dict[str, list[str]] = {}
+    for message, cases in concerned.items():
+        messages.setdefault(_list(cases, len(results)), []).append(message)
+    if messages:
         page.heading("Warnings")
-    for message, cases in said.items():
-        page.line(f"{_list(cases, len(results))}: {message}", indent=2)
+    for cases_said, said in messages.items():
+        if len(said) == 1:
+            page.line(f"{cases_said}: {said[0]}", indent=2)
+            continue
+        page.line(f"{cases_said}:", indent=2)
+        for message in said:
+            page.line(f"- {message}", indent=4)
 
 
 def _missing(page: Page, results: list[Result], names: dict[str, str]) -> None:

@@ -68,11 +68,17 @@ class Page:
         self._console.print()
         self.line(text, style="bold")
 
-    def line(self, text: str, style: str = "", indent: int = 0) -> None:
-        """A paragraph, wrapped at words; what follows its first line stands two columns further in."""
-        room = max(_LEAST_WIDTH, self.width - indent - 2)
-        for number, part in enumerate(_wrap(self.clean(text), room)):
-            self._print(Text(" " * (indent + 2 * bool(number)) + part, style=style))
+    def line(self, text: str, style: str = "", indent: int = 0, hang: int = 2) -> None:
+        """A paragraph, wrapped at words; what follows its first line stands `hang` columns further in."""
+        room = max(_LEAST_WIDTH, self.width - indent - hang)
+        for number, part in enumerate(_wrap(self.clean(text), room, self.width - indent)):
+            self._print(Text(" " * (indent + hang * bool(number)) + part, style=style))
+
+    def pairs(self, pairs: Sequence[tuple[str, str]], indent: int = 2) -> None:
+        """Names and their values, one below the other."""
+        width = max(cell_len(self.clean(name)) for name, _ in pairs) + len(_GAP)
+        for name, value in pairs:
+            self.line(f"{self.clean(name):<{width}}{value}", indent=indent, hang=width)
 
     def block(self, text: str, indent: int) -> None:
         """Several lines as they are, such as a traceback."""
@@ -128,9 +134,16 @@ def _table_lines(row: Sequence[tuple[str, str]], widths: Sequence[int], left: Co
     return lines
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    """Breaks `text` after spaces, else after slashes, and inside a word where it must."""
+def _wrap(text: str, width: int, first: int = 0) -> list[str]:
+    """Breaks `text` after spaces, else after slashes, and inside a word where it must.
+
+    Args:
+        text: without line ends.
+        width: columns of a line.
+        first: columns of the first line, if it may be wider.
+    """
     lines: list[str] = []
+    rest, width = width, max(first, width)
     while cell_len(text) > width:
         end = len(text)
         while cell_len(text[:end]) > width:
@@ -138,5 +151,5 @@ def _wrap(text: str, width: int) -> list[str]:
         space, slash = text.rfind(" ", 1, end + 1), text.rfind("/", 1, end)
         cut = space if space > 0 else slash + 1 if slash > 0 else max(end, 1)
         lines.append(text[:cut].rstrip(" "))
-        text = text[cut:].lstrip(" ")
+        text, width = text[cut:].lstrip(" "), rest
     return [*lines, text]

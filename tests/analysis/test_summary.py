@@ -90,7 +90,7 @@ def test_a_case_without_a_failure_is_ok() -> None:
 
 
 def test_the_first_failure_gives_the_status_and_good_processes_are_kept() -> None:
-    oom = failure(1, status="oom", stage="first_call", reason="RESOURCE_EXHAUSTED: 4 GB.")
+    oom = failure(1, status="oom", stage="first_call", reason="RESOURCE_EXHAUSTED: 4 GB.\nAllocations: ...")
     later = failure(2, status="timeout", reason="took longer than 600 s")
     parts = [outcome(CASE, later), outcome(CASE, process(0)), outcome(CASE, oom)]
     assert status(*parts) == (

@@ -31,7 +31,7 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert clean(text) == text
 
 
-@given(st.lists(st.text("abc/", min_size=1, max_size=50), min_size=1), st.integers(20, 60))
+@given(st.lists(st.text("abc/", min_size=1, max_size=50), min_size=1), st.integers(24, 60))
 def test_a_paragraph_keeps_every_word_and_its_width(words: list[str], width: int) -> None:
     page, file = printed(width)
     page.line(" ".join(words))

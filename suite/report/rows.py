@@ -86,15 +86,15 @@ def as_json(file: ResultFile, case: str | None = None) -> str:
 
 
 def to_json(value: Any) -> str:
-    """Indented strict JSON with an end of line."""
-    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """Indented strict JSON."""
+    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def to_tsv(rows: Sequence[dict[str, Any]]) -> str:
     """Tab-separated values; a tab or an end of line inside a value is escaped."""
     lines = [list(rows[0])] if rows else []
     lines += [[_tsv_cell(value) for value in row.values()] for row in rows]
-    return "".join("\t".join(line) + "\n" for line in lines)
+    return "\n".join("\t".join(line) for line in lines)
 
 
 def _tsv_cell(value: Any) -> str:

@@ -27,6 +27,7 @@ METHODS = {
     "host_rss_lifetime": ("rss-max", "largest resident memory of the worker, compiling included"),
 }
 _NOT_MEASURED = ["-"] * 5
+_HANG = len("software  ")
 
 
 def show(result: ResultFile, console: Console, case: str | None = None) -> None:
@@ -53,7 +54,8 @@ def show(result: ResultFile, console: Console, case: str | None = None) -> None:
     _failures(page, chosen, names)
     _warnings(page, chosen, names)
     _missing(page, chosen, names)
-    _legend(page, chosen, names)
+    if any(result.processes for result in chosen):
+        _legend(page, chosen, names)
 
 
 def show_text(result: ResultFile, case: str | None = None) -> str:
@@ -66,19 +68,22 @@ def show_text(result: ResultFile, case: str | None = None) -> str:
 def _heading(page: Page, file: ResultFile) -> None:
     machine, software = file.environment.machine, file.environment.software
     page.line(f"{file.run.config} on {device_name(file.environment)}", style="bold")
-    page.line(f"run       {_state(file.run)}, jaxmark {file.run.suite_version}")
+    page.line(f"run       {_state(file.run)}, jaxmark {file.run.suite_version}", hang=_HANG)
     cores = f"{machine.cpu_cores_available} cores"
     if machine.cpu_cores_total not in (None, machine.cpu_cores_available):
         cores = f"{machine.cpu_cores_available} of {machine.cpu_cores_total} cores"
     ram = "RAM n/a" if machine.ram_bytes is None else f"{units.size(machine.ram_bytes)} RAM"
-    page.line(f"machine   {machine.machine_id}: {machine.cpu_model}, {cores}, {ram}, {machine.os}")
+    page.line(
+        f"machine   {machine.machine_id}: {machine.cpu_model}, {cores}, {ram}, {machine.os}", hang=_HANG
+    )
     driver = f", driver {software.driver}" if software.driver else ""
     page.line(
         f"software  jax {software.jax}, jaxlib {software.jaxlib}, flax {software.flax}, "
-        f"Python {software.python}{driver}"
+        f"Python {software.python}{driver}",
+        hang=_HANG,
     )
     for text in _notes_on_the_place(file):
-        page.line(f"note      {text}", style="yellow")
+        page.line(f"note      {text}", style="yellow", hang=_HANG)
 
 
 def _notes_on_the_place(file: ResultFile) -> Iterable[str]:
@@ -144,11 +149,15 @@ def _peak(result: Result) -> str:
 
 
 def _failures(page: Page, results: list[Result], names: dict[str, str]) -> None:
-    failed = [result for result in results if result.status != "ok"]
-    if failed:
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        if result.status != "ok":
+            reason = f"{result.status}: {result.reason or 'no reason given'}"
+            reasons.setdefault(reason, []).append(names[result.key])
+    if reasons:
         page.heading("Not ok")
-    for result in failed:
-        page.line(f"{names[result.key]}: {result.status}: {result.reason or 'no reason given'}", indent=2)
+    for reason, cases in reasons.items():
+        page.line(f"{_list(cases, len(results))}: {reason}", indent=2)
 
 
 def _warnings(page: Page, results: list[Result], names: dict[str, str]) -> None:

@@ -45,7 +45,7 @@ def test_json_is_the_run_and_a_row_for_each_case() -> None:
 
 def test_a_cell_cannot_break_the_table() -> None:
     text = to_tsv([{"a": "one\ttwo\nthree\x1b", "b": True, "c": {"x": 1}, "d": None}])
-    assert text == "a\tb\tc\td\none\\ttwo\\nthree\\x1b\ttrue\tx=1\t\n"
+    assert text == "a\tb\tc\td\none\\ttwo\\nthree\\x1b\ttrue\tx=1\t"
     assert to_tsv([]) == ""
 
 

@@ -25,8 +25,8 @@ import jax.numpy as jnp
 import suite
 from suite.analysis.summary import fold
 from suite.errors import WorkloadError
-from suite.measure import environment, process
-from suite.measure.memory import MemoryProbe
+from suite.measurement import environment, process
+from suite.measurement.memory import MemoryProbe
 from suite.record.machine import machine_id
 from suite.record.schema import SCHEMA_VERSION, JournalHeader, Note, Outcome, Result, ResultFile, Run, Summary
 from suite.record.store import Store, utc_now

@@ -46,10 +46,12 @@ def _describe(asked: str | None) -> Environment:
     try:
         import jax
 
-        from suite.measure import environment
+        from suite.measurement import environment
 
         metadata.version("flax")
     except ModuleNotFoundError as error:
+        if (error.name or "").startswith("suite"):  # a fault of our own, which keeps its traceback
+            raise
         raise PlatformError(_missing(error)) from error
     except (ImportError, RuntimeError, AttributeError) as error:
         raise PlatformError(_mismatch(error)) from error
@@ -73,7 +75,7 @@ def _absent(asked: str | None, error: PlatformError) -> str:
     import jax
 
     from suite.hardware.hints import hints
-    from suite.measure import environment
+    from suite.measurement import environment
 
     for platforms in ("", "cpu"):
         jax.config.update("jax_platforms", platforms)

@@ -10,12 +10,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from suite.measure import checks
-from suite.measure.aot import AotStep
-from suite.measure.call import CallStep
-from suite.measure.memory import MemoryProbe
-from suite.measure.step import Program
-from suite.measure.step import Step as ReadyStep
+from suite.measurement import checks
+from suite.measurement.aot import AotStep
+from suite.measurement.call import CallStep
+from suite.measurement.memory import MemoryProbe
+from suite.measurement.step import Program
+from suite.measurement.step import Step as ReadyStep
 from suite.record.schema import Stage, Work
 from suite.spec import catalogue
 from suite.spec.case import Case

@@ -12,9 +12,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from suite.measure import checks
-from suite.measure.aot import AotStep
-from suite.measure.failure import StepFailedError
+from suite.measurement import checks
+from suite.measurement.aot import AotStep
+from suite.measurement.failure import StepFailedError
 from suite.record.schema import Checks, ReferenceCheck
 from suite.run.protocol import Job
 from suite.run.subject import initial

@@ -72,7 +72,7 @@ def _outcome(job: Job, channel: Channel) -> Outcome:
         return _measure(job, channel)
     except Exception as error:
         from suite.errors import JaxmarkError
-        from suite.measure.failure import StepFailedError, classify, short_traceback
+        from suite.measurement.failure import StepFailedError, classify, short_traceback
 
         status, reason = classify(error, channel.stage)
         expected = isinstance(error, StepFailedError | JaxmarkError)
@@ -95,8 +95,8 @@ def _measure(job: Job, channel: Channel) -> Outcome:
         limit_memory(job.memory_limit_bytes)
     import jax
 
-    from suite.measure import process
-    from suite.measure.memory import MemoryProbe
+    from suite.measurement import process
+    from suite.measurement.memory import MemoryProbe
     from suite.run import subject, verify
     from suite.workloads import own
 

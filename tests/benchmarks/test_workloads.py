@@ -10,8 +10,8 @@ from __future__ import annotations
 import jax
 import pytest
 
-from suite.measure.aot import AotStep
-from suite.measure.memory import MemoryProbe
+from suite.measurement.aot import AotStep
+from suite.measurement.memory import MemoryProbe
 from suite.run.subject import initial
 from suite.spec import catalogue
 from suite.workloads import build

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from suite.analysis.stats import median, median_interval
-from suite.measure import timing
-from suite.measure.aot import AotStep
+from suite.measurement import timing
+from suite.measurement.aot import AotStep
 from suite.run.subject import initial
 from suite.spec import catalogue
 from suite.spec.case import Case

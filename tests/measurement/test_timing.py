@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from suite.measure import timing
+from suite.measurement import timing
 from suite.spec.settings import MeasureSettings
 
 MS = 1_000_000

@@ -14,8 +14,8 @@ from typing import Any
 import jax
 from flax import nnx
 
-from suite.measure.failure import StepFailedError
-from suite.measure.step import Program
+from suite.measurement.failure import StepFailedError
+from suite.measurement.step import Program
 from suite.record.schema import Compile
 
 _NNX_TYPES: tuple[type, ...] = tuple(

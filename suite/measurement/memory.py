@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from suite.measure.step import Step
+from suite.measurement.step import Step
 from suite.record.schema import HostRss, Memory, StaticMemory
 
 SMALL_RSS_BYTES = 200 * 2**20

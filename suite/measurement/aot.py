@@ -10,9 +10,9 @@ from typing import Any
 
 import jax
 
-from suite.measure.compiling import cache_hits
-from suite.measure.failure import StepFailedError
-from suite.measure.step import Program
+from suite.measurement.compiling import cache_hits
+from suite.measurement.failure import StepFailedError
+from suite.measurement.step import Program
 from suite.record.schema import Compile, StaticMemory
 
 PyTree = Any

@@ -11,10 +11,10 @@ import optax
 import pytest
 from flax import nnx
 
-from suite.measure import process
-from suite.measure.call import CallStep
-from suite.measure.failure import StepFailedError
-from suite.measure.memory import MemoryProbe
+from suite.measurement import process
+from suite.measurement.call import CallStep
+from suite.measurement.failure import StepFailedError
+from suite.measurement.memory import MemoryProbe
 from suite.spec.settings import MeasureSettings
 
 BRIEF = MeasureSettings(warmup_seconds=0.02, block_seconds=0.02, latency_seconds=0.02)

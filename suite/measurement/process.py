@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import msgspec
 
 from suite.hardware import host
-from suite.measure import checks, timing
-from suite.measure.compiling import compiled_programs
-from suite.measure.memory import SMALL_RSS_BYTES, MemoryProbe
-from suite.measure.step import Step
+from suite.measurement import checks, timing
+from suite.measurement.compiling import compiled_programs
+from suite.measurement.memory import SMALL_RSS_BYTES, MemoryProbe
+from suite.measurement.step import Step
 from suite.record.schema import Conditions, MeasureSettings, Memory, Note, Process, Stage
 
 OnStage = Callable[[Stage], None]

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from suite.measure.aot import AotStep
-from suite.measure.failure import StepFailedError, classify
+from suite.measurement.aot import AotStep
+from suite.measurement.failure import StepFailedError, classify
 
 
 def counter(state, batch):

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from suite.measure import process
-from suite.measure.aot import AotStep
-from suite.measure.failure import StepFailedError
-from suite.measure.memory import MemoryProbe
+from suite.measurement import process
+from suite.measurement.aot import AotStep
+from suite.measurement.failure import StepFailedError
+from suite.measurement.memory import MemoryProbe
 from suite.spec.settings import MeasureSettings
 
 BRIEF = MeasureSettings(warmup_seconds=0.02, block_seconds=0.02, latency_seconds=0.02)

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from suite.measure.failure import StepFailedError
+from suite.measurement.failure import StepFailedError
 from suite.record.schema import Checks
 
 LOSS_STEPS = 5

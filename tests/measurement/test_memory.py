@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from suite.measure.aot import AotStep
-from suite.measure.memory import MemoryProbe, derive
+from suite.measurement.aot import AotStep
+from suite.measurement.memory import MemoryProbe, derive
 from suite.record.schema import HostRss, StaticMemory
 
 STATIC = StaticMemory(

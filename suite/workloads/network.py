@@ -34,7 +34,7 @@ class Network:
 
     def init(self, key: jax.Array) -> tuple[State, State]:
         """Returns fresh (parameters, BatchNorm statistics); the latter may be empty."""
-        _, params, stats = nnx.split(_build(self.make, key), nnx.Param, nnx.BatchStat)
+        params, stats = nnx.state(_build(self.make, key), nnx.Param, nnx.BatchStat)
         return params, stats
 
     def apply(
@@ -45,7 +45,8 @@ class Network:
         Training normalises by the batch and moves the running statistics; otherwise they are
         used and come back as they were.
         """
-        model: Any = nnx.merge(self.graphdef, params, stats)
+        # Copied, because BatchNorm writes its statistics in place and the caller's are not ours.
+        model: Any = nnx.merge(self.graphdef, params, stats, copy=True)
         if train:
             model.train()
         else:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from suite.errors import StorageError
+from suite.errors import ResultFileError, StorageError
 from suite.record import journal, loading
 from suite.record.atomic import fsync_folder, replace_file, storage_error
 from suite.record.journal import Journal
@@ -171,8 +171,10 @@ def load(path: Path, fold: Fold) -> ResultFile:
     file_path, journal_path = _pair(path)
     try:
         lines = journal_path.read_bytes()
-    except OSError:  # there is none, or no more: a run that ends takes its journal away
+    except (FileNotFoundError, NotADirectoryError):  # none, or no more: it goes when the run ends
         return loading.decode(loading.read(file_path), str(file_path))
+    except OSError as error:
+        raise ResultFileError(f"Cannot read {journal_path}: {error.strerror or error}.") from error
     header, outcomes = journal.parse(lines, str(journal_path))
     if file_path.exists():
         file = loading.decode(loading.read(file_path), str(file_path))

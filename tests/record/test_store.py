@@ -288,3 +288,12 @@ def test_a_disk_that_cannot_take_a_run_is_known_at_once(tmp_path: Path, options:
 def test_a_missing_file_cannot_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(ResultFileError, match="No file"):
         Store.resume(tmp_path / "none.json", fold)
+
+
+def test_a_journal_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    store = new_store(tmp_path)
+    store.append(outcome(ONE, process(0)))
+    store.finish("complete")
+    store.path.with_suffix(".journal").mkdir()
+    with pytest.raises(ResultFileError, match=r"Cannot read .*journal: Is a directory"):
+        load(store.path)

@@ -87,7 +87,7 @@ def as_json(file: ResultFile, case: str | None = None) -> str:
 
 def to_json(value: Any) -> str:
     """Indented strict JSON."""
-    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)
+    return json.dumps(value, indent=2, allow_nan=False)
 
 
 def to_tsv(rows: Sequence[dict[str, Any]]) -> str:

@@ -8,8 +8,10 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-# Tests start processes of their own, which must find `suite` where this process found it.
-os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
+# Tests start processes of their own, which must find `suite` where this process found it, whatever their
+# current folder is.
+inherited = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
+os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *inherited])
 # A user's settings would change what is measured and what is printed.
 for name in [n for n in os.environ if n.startswith(("JAXMARK_", "XLA_FLAGS", "JAX_DEBUG", "JAX_ENABLE"))]:
     del os.environ[name]

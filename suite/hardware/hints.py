@@ -94,6 +94,7 @@ def _hint(
 
 def install_command(extra: str, jax_version: str) -> str:
     """The command that adds an accelerator to the JAX of this interpreter, at the same version."""
-    name = "rocm7-local" if extra == "rocm" else extra
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
-    return f'{python} -m pip install "jax[{name}]=={jax_version}"'
+    if extra == "rocm":  # not every release of jax has ROCm wheels: pip looks for the newest that does
+        return f'{python} -m pip install "jax[rocm7-local]"'
+    return f'{python} -m pip install "jax[{extra}]=={jax_version}"'

@@ -100,7 +100,8 @@ def measure(
         path: which of the two; part of the result's identity.
         kwargs: keyword arguments for 'call'.
         name: of the workload in the result; the function's own name otherwise.
-        items: items per step, and `item` what one is: image, token, sample.
+        items: items per step.
+        item: what one item is: image, token, sample.
         flops: per step, of products and convolutions. Without it XLA's count stands in for 'aot',
             named so, and none for 'call'.
         loss: reads the scalar loss out of a step's outputs; checked over the first five steps.

@@ -69,6 +69,23 @@ def lookup(device_kind: str) -> DeviceFacts | None:
     return _by_kind().get(device_kind)
 
 
+def peak_flops(device_kind: str, arithmetic: str) -> float | None:
+    """Dense peak of one JAX device in operations per second; None if device or arithmetic is unknown."""
+    facts = lookup(device_kind)
+    return None if facts is None else facts.peak_flops(arithmetic)
+
+
+def products_of(precision: str, platform: str) -> tuple[str, ...]:
+    """Which arithmetic a case's products run in, by precision and platform: the first that a chip has.
+
+    'default' is the hardware's own float32: TF32 where there are units for it, one bf16 pass on a
+    TPU. Strict 'fp32' on a TPU is several bf16 passes, for which no vendor gives a peak: ().
+    """
+    if precision == "default":
+        return {"cuda": ("tf32", "fp32"), "tpu": ("bf16",)}.get(platform, ("fp32",))
+    return () if platform == "tpu" and precision in ("fp32", "fp16") else (precision,)
+
+
 def all_devices() -> tuple[DeviceFacts, ...]:
     """Every row, in the table's order."""
     text = resources.files("suite.hardware").joinpath("devices.toml").read_text(encoding="utf-8")

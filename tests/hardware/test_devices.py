@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from suite.hardware.devices import DeviceFacts, all_devices, lookup
+from suite.hardware.devices import DeviceFacts, all_devices, lookup, peak_flops, products_of
 
 PRECISIONS = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4"}
 
@@ -49,3 +49,31 @@ def test_a_precision_without_a_vendor_figure_has_no_peak() -> None:
 @pytest.mark.parametrize("kind", ["cpu", "NVIDIA H100", "nvidia h200", "gfx942", ""])
 def test_a_name_that_is_not_exact_is_unknown(kind: str) -> None:
     assert lookup(kind) is None
+
+
+@pytest.mark.parametrize(
+    ("precision", "platform", "arithmetic"),
+    [
+        ("fp32", "cuda", ("fp32",)),
+        ("default", "cuda", ("tf32", "fp32")),
+        ("default", "rocm", ("fp32",)),
+        ("default", "tpu", ("bf16",)),
+        ("fp32", "tpu", ()),
+        ("fp16", "tpu", ()),
+        ("bf16", "tpu", ("bf16",)),
+    ],
+)
+def test_a_peak_follows_the_multiplication_that_is_used(
+    precision: str, platform: str, arithmetic: tuple[str, ...]
+) -> None:
+    assert products_of(precision, platform) == arithmetic
+
+
+def test_default_is_tf32_on_an_a100_and_fp32_on_a_v100() -> None:
+    def peak(kind: str) -> float | None:
+        found = (peak_flops(kind, arithmetic) for arithmetic in products_of("default", "cuda"))
+        return next((flops for flops in found if flops is not None), None)
+
+    assert peak("NVIDIA A100-SXM4-40GB") == 156e12
+    assert peak("Tesla V100-SXM2-16GB") == 15.7e12
+    assert peak("a chip of tomorrow") is None

@@ -67,10 +67,9 @@ def _share(count: int, total: int) -> str:
 
 def _few_processes(header: JournalHeader, processes: Sequence[Process], tried: int) -> Iterator[Note]:
     measured, planned = len(processes), header.run.processes_planned
+    count = "1 process was" if measured == 1 else f"{measured} processes were"
     short = header.run.state != "running" and tried < planned
-    wanted = (
-        f"{measured} of {planned} planned processes were measured" if short else f"only {measured} measured"
-    )
+    wanted = f"{measured} of {planned} planned processes were measured" if short else f"only {count} measured"
     if measured < LEAST_PROCESSES:
         yield Note(
             code="few_processes",

@@ -35,8 +35,8 @@ def test_no_process_no_warning() -> None:
 @pytest.mark.parametrize(
     ("measured", "planned", "state", "message"),
     [
-        (3, 3, "complete", "only 3 measured: an interval for the step time needs 6 or more"),
-        (3, 7, "running", "only 3 measured: an interval for the step time needs 6 or more"),
+        (3, 3, "complete", "only 3 processes were measured: an interval for the step time needs 6 or more"),
+        (3, 7, "running", "only 3 processes were measured: an interval for the step time needs 6 or more"),
         (
             3,
             7,

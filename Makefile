@@ -33,7 +33,7 @@ test: setup-dev ## Run the tests, on the CPU
 	@$(BIN)/python -m pytest $(ARGS)
 
 fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
-	@$(BIN)/python -m tests.fidelity $(ARGS)
+	@JAX_PLATFORMS=cpu $(BIN)/python -m pytest -s -m fidelity tests/fidelity $(ARGS)
 
 lint: setup-dev ## Check format and style
 	@$(BIN)/ruff format --check .

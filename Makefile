@@ -43,7 +43,7 @@ types: setup-dev ## Check the types
 	@$(BIN)/mypy
 
 layers: setup-dev ## Check that imports point one way
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 format: setup-dev ## Format the code, and mend what can be mended
 	@$(BIN)/ruff check --fix .

@@ -16,12 +16,14 @@ from suite.bootstrap import SetupError, say
 _HEARTBEAT_S = 20.0
 _TAIL_LINES = 12
 _LARGE = re.compile(r"Downloading (?:\S*/)?([A-Za-z0-9_.]+)-\S+ \(([\d.]+) ([MG]B)\)")
+# pip repeats each failed connection five times, and frames what its own subprocess said.
+_NOISE = re.compile(r"WARNING: Retrying|\[end of output\]|note: This error originates|See above for output")
 _CAUSES = (
     (
         r"NewConnectionError|NameResolutionError|name resolution|ConnectTimeout|ProxyError"
         r"|Failed to establish|Network is unreachable|Connection refused|Read timed out|SSLError|SSLCert",
         "The package index could not be reached. Check the network, and the proxy (HTTPS_PROXY) or mirror "
-        "(PIP_INDEX_URL) that it needs; then run the same command again: it goes on with what it has.",
+        "(PIP_INDEX_URL) that it needs; then run the same command again: what is downloaded is kept.",
     ),
     (r"No space left on device|Errno 28", "The disk is full. JAX for the CPU takes 1 GB, for CUDA 6 GB."),
     (r"Permission denied|Errno 13", "A folder is not writable; see the path above."),
@@ -89,7 +91,6 @@ def _tell(line: str) -> None:
 def _failure(lines: Sequence[str], log: Path) -> str:
     text = "\n".join(lines)
     causes = [advice for pattern, advice in _CAUSES if re.search(pattern, text)]
-    # pip repeats each failed connection five times; its errors say the rest.
-    telling = [line for line in lines if line.strip() and not line.startswith("WARNING: Retrying")]
+    telling = [line.strip() for line in lines if line.strip() and not _NOISE.search(line)]
     tail = "\n".join(f"  {line}" for line in telling[-_TAIL_LINES:])
     return "\n".join((f"the installation failed:\n{tail}", *causes[:1], f"The whole log: {log}"))

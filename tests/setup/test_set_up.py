@@ -124,6 +124,15 @@ def test_a_failure_of_pip_says_what_to_do(ready: Box, says: str, advice: str) ->
     assert "Traceback" not in done.stderr
 
 
+def test_a_failure_leaves_out_what_pip_repeats(ready: Box) -> None:
+    retry = "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError'"
+    ready.pip(f"echo \"  {retry}\"; echo 'ERROR: no hatchling'; exit 1")
+    said = ready.set_up(ACCEL="cpu").stderr
+    assert "Retrying" not in said
+    assert "ERROR: no hatchling" in said
+    assert "The package index could not be reached" in said
+
+
 def test_large_downloads_are_announced(ready: Box) -> None:
     ready.pip(
         "echo 'Downloading jaxlib-0.12.0-cp313-cp313-manylinux_2_27_x86_64.whl (86.8 MB)'\n"

@@ -26,7 +26,8 @@ def warnings_for(header: JournalHeader, outcomes: Sequence[Outcome]) -> list[Not
         outcomes: of the case, in order of their rounds.
 
     Returns:
-        One note for each code: first what the workers said, then what only all of them show.
+        One note for each code: first what the workers said, then what only all of them show. A
+        message is 'what was seen; what it means', or the first half alone.
     """
     processes = [outcome.process for outcome in outcomes if outcome.process is not None]
     if not processes:
@@ -73,10 +74,10 @@ def _few_processes(header: JournalHeader, processes: Sequence[Process], tried: i
     if measured < LEAST_PROCESSES:
         yield Note(
             code="few_processes",
-            message=f"{wanted}: an interval for the step time needs {LEAST_PROCESSES} or more",
+            message=f"{wanted}; an interval for the step time needs {LEAST_PROCESSES} or more",
         )
     elif short:
-        yield Note(code="few_processes", message=f"{wanted}: the run ended before the others")
+        yield Note(code="few_processes", message=f"{wanted}; the run ended before the others")
 
 
 def _unsteady(processes: Sequence[Process]) -> Iterator[Note]:
@@ -84,8 +85,7 @@ def _unsteady(processes: Sequence[Process]) -> Iterator[Note]:
     if unsteady:
         yield Note(
             code="not_steady",
-            message="step times had not settled when the warm-up reached its time limit"
-            + _share(unsteady, len(processes)),
+            message="step times had not settled when the warm-up ended" + _share(unsteady, len(processes)),
         )
     compiled = [process.conditions.compiled_during_measurement for process in processes]
     if any(compiled):
@@ -119,7 +119,7 @@ def _load(header: JournalHeader, processes: Sequence[Process]) -> Iterator[Note]
     if loads and max(loads) > _HIGH_LOAD_PER_CORE * cores:
         yield Note(
             code="high_load",
-            message=f"the load average reached {max(loads):.1f} on {cores} cores before a process began: "
+            message=f"the load average reached {max(loads):.1f} on {cores} cores before a process began; "
             "other programs were running",
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from suite.analysis.stats import autocorrelation, drift, median
 from suite.analysis.summary import step_time_ns
 from suite.record.schema import Failure, Process, Result, Work
@@ -139,7 +141,7 @@ def _compiling(process: Process) -> dict[str, str]:
     parts = process.compile
     return {
         "round": str(process.index + 1),
-        "started": process.started_at,
+        "started": datetime.fromisoformat(process.started_at).strftime("%H:%M:%S"),
         "took": units.time_ms(process.duration_s * 1e3),
         "init": _ns(process.init_ns),
         "trace": _ns(parts.trace_ns),

@@ -161,23 +161,34 @@ def _failures(page: Page, results: list[Result], names: dict[str, str]) -> None:
 
 
 def _warnings(page: Page, results: list[Result], names: dict[str, str]) -> None:
-    """Warnings that concern the same cases stand together, so that no name is said over and over."""
-    concerned: dict[str, list[str]] = {}
+    """Prints each warning once, with the cases that it concerns.
+
+    A message is 'what was seen; what it means'. Where cases differ in the first half alone, as in
+    a percentage, the second is said once, before them.
+    """
+    by_code: dict[str, dict[str, list[str]]] = {}
     for result in results:
         for note in result.warnings:
-            concerned.setdefault(note.message, []).append(names[result.key])
-    messages: dict[str, list[str]] = {}
-    for message, cases in concerned.items():
-        messages.setdefault(_list(cases, len(results)), []).append(message)
-    if messages:
+            by_code.setdefault(note.code, {}).setdefault(note.message, []).append(names[result.key])
+    if by_code:
         page.heading("Warnings")
-    for cases_said, said in messages.items():
-        if len(said) == 1:
-            page.line(f"{cases_said}: {said[0]}", indent=2)
+    by_cases: dict[str, list[str]] = {}
+    shared: dict[str, dict[str, list[str]]] = {}
+    for code, messages in by_code.items():
+        meanings = {message.partition("; ")[2] for message in messages}
+        if len(messages) > 1 and len(meanings) == 1:
+            shared[f"{code}: {meanings.pop()}".removesuffix(": ")] = messages
             continue
-        page.line(f"{cases_said}:", indent=2)
-        for message in said:
+        for message, cases in messages.items():
+            by_cases.setdefault(_list(cases, len(results)), []).append(message)
+    for cases_said, said in by_cases.items():
+        page.line(f"{cases_said}: {said[0]}" if len(said) == 1 else f"{cases_said}:", indent=2)
+        for message in said if len(said) > 1 else ():
             page.line(f"- {message}", indent=4)
+    for meaning, messages in shared.items():
+        page.line(meaning, indent=2)
+        for message, cases in messages.items():
+            page.line(f"{_list(cases, len(results))}: {message.partition('; ')[0]}", indent=4)
 
 
 def _missing(page: Page, results: list[Result], names: dict[str, str]) -> None:

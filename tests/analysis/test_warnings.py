@@ -35,15 +35,15 @@ def test_no_process_no_warning() -> None:
 @pytest.mark.parametrize(
     ("measured", "planned", "state", "message"),
     [
-        (3, 3, "complete", "only 3 processes were measured: an interval for the step time needs 6 or more"),
-        (3, 7, "running", "only 3 processes were measured: an interval for the step time needs 6 or more"),
+        (3, 3, "complete", "only 3 processes were measured; an interval for the step time needs 6 or more"),
+        (3, 7, "running", "only 3 processes were measured; an interval for the step time needs 6 or more"),
         (
             3,
             7,
             "interrupted",
-            "3 of 7 planned processes were measured: an interval for the step time needs 6",
+            "3 of 7 planned processes were measured; an interval for the step time needs 6",
         ),
-        (6, 7, "interrupted", "6 of 7 planned processes were measured: the run ended before the others"),
+        (6, 7, "interrupted", "6 of 7 planned processes were measured; the run ended before the others"),
         (6, 7, "running", None),
     ],
 )

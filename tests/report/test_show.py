@@ -95,6 +95,28 @@ def test_what_comes_from_outside_cannot_steer_the_terminal() -> None:
     assert not {char for char in text if (ord(char) < 32 and char != "\n") or 127 <= ord(char) < 160}
 
 
+def test_a_warning_of_many_cases_says_what_it_means_once() -> None:
+    result = mixed_run()
+    for one, spread in zip(result.results[:3], (20, 30, 30), strict=True):
+        one.warnings = [
+            Note(code="spread", message=f"{spread}% apart; other programs do that"),
+            Note(code="same", message="the same for these"),
+            Note(code="differs", message=f"means; {'a' if spread == 20 else 'b'}"),
+        ]
+    text = show_text(result)
+    assert text[text.index("Warnings") : text.index("Not available")] == (
+        "Warnings\n"
+        "  mlp/smoke/train/fp32/b8, gpt/gpt2-124m/train/bf16/b8/sequence=1024, net:tiny/own/own/own/b-/call:\n"
+        "    the same for these\n"
+        "  mlp/smoke/train/fp32/b8: means; a\n"
+        "  gpt/gpt2-124m/train/bf16/b8/sequence=1024, net:tiny/own/own/own/b-/call: means; b\n"
+        "  spread: other programs do that\n"
+        "    mlp/smoke/train/fp32/b8: 20% apart\n"
+        "    gpt/gpt2-124m/train/bf16/b8/sequence=1024, net:tiny/own/own/own/b-/call: 30% apart\n"
+        "\n"
+    )
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
 def test_no_figure_is_lost_at_any_width(width: int) -> None:
     file = io.StringIO()

@@ -88,7 +88,8 @@ class Board:
     def reason(self, outcome: Outcome) -> str:
         """One line on what a process gave: its figure so far, or why it failed."""
         if outcome.failure is not None:
-            return f"{outcome.failure.status}: {clean(outcome.failure.reason)}"
+            stage = outcome.failure.stage.replace("_", " ")
+            return f"{outcome.failure.status}: {clean(outcome.failure.reason)} ({stage})"
         count = len(self.processes(outcome.key))
         return f"{self.figure(outcome.key)} a step, {count} of {self.header.run.processes_planned} processes"
 
@@ -134,7 +135,8 @@ class PlainProgress:
     def process_finished(self, outcome: Outcome) -> None:
         """Says what the process gave."""
         self._board.finish(outcome)
-        self._say(f"  {clean(outcome.key)}  {self._board.reason(outcome)}")
+        width = max(len(case.key) for case in self._board.header.cases)
+        self._say(f"  {clean(outcome.key):{width}}  {self._board.reason(outcome)}")
 
     def stopping(self) -> None:
         """Says that the run ends early."""

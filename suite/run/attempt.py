@@ -62,10 +62,10 @@ def attempt(
     if heard.outcome is not None:
         return heard.outcome
     log = "\n".join([*heard.noise, worker.log_tail()]).strip()
-    if heard.returncode is None:
-        status, reason = _timed_out(timeout_s, heard.stage)
-    else:
-        status, reason = _died(heard.returncode, heard.stage, log, oom_kills() > kills_before)
+    status: Status = "timeout"
+    reason = f"still running after {format_duration(timeout_s)}, the time limit of a process (--timeout)"
+    if heard.returncode is not None:
+        status, reason = _died(heard.returncode, log, oom_kills() > kills_before)
     failure = Failure(
         index=job.index,
         started_at=started_at,
@@ -120,24 +120,18 @@ def _decode(line: bytes) -> Message | None:
         return None
 
 
-def _timed_out(timeout_s: float, stage: Stage) -> tuple[Status, str]:
-    limit = format_duration(timeout_s)
-    return "timeout", f"still in stage '{stage}' after {limit}, the time limit of a process (--timeout)"
-
-
-def _died(returncode: int, stage: Stage, log: str, killed_for_memory: bool) -> tuple[Status, str]:
+def _died(returncode: int, log: str, killed_for_memory: bool) -> tuple[Status, str]:
     """The status of a worker that ended without a result, and why."""
-    where = f"in stage '{stage}'"
     if returncode == -signal.SIGKILL and killed_for_memory:
-        return "oom", f"the kernel killed the process (SIGKILL) {where} because memory ran out"
+        return "oom", "the kernel killed the process (SIGKILL) because memory ran out"
     if returncode not in (-signal.SIGSEGV, -signal.SIGBUS) and (found := _MEMORY_RAN_OUT.search(log)):
-        return "oom", f"memory ran out {where}: {found[0].strip()[:200]}"
+        return "oom", f"memory ran out: {found[0].strip()[:200]}"
     if returncode < 0:
         name = _signal_name(-returncode)
         hint = "; another program sent it, perhaps for want of memory" if name == "SIGKILL" else ""
-        return "crashed", f"killed by {name} {where}{hint}"
+        return "crashed", f"killed by {name}{hint}"
     last = log.splitlines()[-1].strip()[:200] if log else "nothing"
-    return "crashed", f"exit code {returncode} {where} without a result; its last words: {last}"
+    return "crashed", f"ended with exit code {returncode} and no result; its last words: {last}"
 
 
 def _signal_name(number: int) -> str:

@@ -22,7 +22,7 @@ from suite.spec.workload import PRECISIONS
 
 _START_SECONDS = 3.0  # import jax and flax, start the backend
 _COMPILE_SECONDS = 4.0
-_CPU_SHARE = 0.5  # of NumPy's own rate, which convolutions and small products do not reach
+_CPU_SHARE = 0.8  # of NumPy's own rate, which convolutions and small products do not reach
 _PEAK_SHARE = 0.3
 _SINGLE_STEPS = 8  # first five for the losses, three for memory
 _LEAST_BLOCK_SECONDS = 0.05

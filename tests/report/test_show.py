@@ -106,7 +106,8 @@ def test_a_warning_of_many_cases_says_what_it_means_once() -> None:
     text = show_text(result)
     assert text[text.index("Warnings") : text.index("Not available")] == (
         "Warnings\n"
-        "  mlp/smoke/train/fp32/b8, gpt/gpt2-124m/train/bf16/b8/sequence=1024, net:tiny/own/own/own/b-/call:\n"
+        "  mlp/smoke/train/fp32/b8, gpt/gpt2-124m/train/bf16/b8/sequence=1024, "
+        "net:tiny/own/own/own/b-/call:\n"
         "    the same for these\n"
         "  mlp/smoke/train/fp32/b8: means; a\n"
         "  gpt/gpt2-124m/train/bf16/b8/sequence=1024, net:tiny/own/own/own/b-/call: means; b\n"

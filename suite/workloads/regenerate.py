@@ -1,0 +1,84 @@
+"""Writes references.json anew: `python -m suite.workloads.regenerate`.
+
+Run it on a CPU after the meaning of a workload has changed, together with a bump of the
+workload's version, and look at the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import flax
+import jax
+import numpy as np
+
+from suite.spec import catalogue
+from suite.spec.case import Case
+from suite.workloads import build, reference
+from suite.workloads.base import Workload
+from suite.workloads.reference import Reference
+
+TARGET = Path(__file__).with_name("references.json")
+
+
+def main() -> int:
+    """Computes every reference and replaces the file; refuses to do so anywhere but on a CPU."""
+    if jax.default_backend() != "cpu":
+        print(
+            f"References are made on a CPU, found {jax.default_backend()!r}. Set JAX_PLATFORMS=cpu.",
+            file=sys.stderr,
+        )
+        return 2
+    found = {reference.reference_key(case): asdict(compute(case)) for case in cases()}
+    content = {"jax": jax.__version__, "flax": flax.__version__, "seed": reference.SEED, "references": found}
+    TARGET.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(f"Wrote {len(found)} references to {TARGET}.")
+    return 0
+
+
+def cases() -> list[Case]:
+    """Returns the smoke case of every workload and mode, in the reference's precision."""
+    return [
+        catalogue.resolve(spec.name, preset="smoke", mode=mode, precision=reference.PRECISION)
+        for spec in catalogue.all_specs()
+        for mode in spec.modes
+    ]
+
+
+def compute(case: Case) -> Reference:
+    """Returns the reference that a smoke case gives on this machine.
+
+    Raises:
+        ValueError: the workload predicts nothing to compare.
+    """
+    losses, before, after = run(build(case))
+    return Reference(case.preset, losses, reference.sample(before), reference.sample(after))
+
+
+def run(workload: Workload) -> tuple[list[float] | None, Any, Any]:
+    """Takes the reference's steps; returns (losses, predictions before, predictions after).
+
+    Raises:
+        ValueError: the workload predicts nothing to compare.
+    """
+    if workload.forward is None:
+        raise ValueError("A reference needs the workload's predictions: set Workload.forward.")
+    state = jax.jit(workload.init)(jax.random.key(reference.SEED, impl="threefry2x32"))
+    batch = workload.batch(np.random.default_rng(reference.SEED))
+    forward: Callable[[Any, Any], jax.Array] = jax.jit(workload.forward)
+    step = jax.jit(workload.step)
+    before, losses = np.asarray(forward(state, batch)), []
+    for _ in range(reference.STEPS):
+        state, outputs = step(state, batch)
+        if workload.checks.loss is not None:
+            losses.append(float(workload.checks.loss(outputs)))
+    return losses or None, before, np.asarray(forward(state, batch))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import msgspec
 
 from suite.errors import PlatformError, nearest
 from suite.record.schema import Environment
+from suite.run import child
 
 # 'gpu' is whichever vendor's is here.
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu", "gpu")
@@ -34,12 +33,10 @@ def probe(platform: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Envi
     """
     if platform is not None and platform not in PLATFORMS:
         raise PlatformError(f"unknown platform {platform!r}. {nearest(platform, PLATFORMS)}")
-    # -P: a folder named suite or a file named jax.py in the current folder is not to be run.
-    command = [sys.executable, "-P", "-m", "suite.run.probe"]
-    command += [] if platform is None else ["--platform", platform]
+    command = child.command("suite.run.probe", [] if platform is None else ["--platform", platform])
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, env=_environment()
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, env=child.environment()
         )
     except subprocess.TimeoutExpired as error:
         said = _tail(error.stderr or b"")
@@ -54,14 +51,6 @@ def probe(platform: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Envi
         return msgspec.json.decode(done.stdout, type=Environment)
     except msgspec.DecodeError as error:
         raise PlatformError(f"the probe of {sys.executable} answered no environment: {error}") from error
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, with the folder of this package where a worker finds it."""
-    package_folder = str(Path(__file__).resolve().parents[2])
-    inherited = os.environ.get("PYTHONPATH")
-    path = package_folder if not inherited else os.pathsep.join((package_folder, inherited))
-    return {**os.environ, "PYTHONPATH": path}
 
 
 def _failure(done: subprocess.CompletedProcess[bytes]) -> str:

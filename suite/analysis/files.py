@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from suite.analysis.summary import fold
@@ -9,13 +10,13 @@ from suite.record import store, validate
 from suite.record.schema import ResultFile
 
 
-def load(path: Path) -> ResultFile:
+def load(path: str | os.PathLike[str]) -> ResultFile:
     """Reads a result file or the journal of a run that is going on or was killed.
 
     Raises:
         ResultFileError: says what was expected, what was found, where, and what to do.
     """
-    return store.load(path, fold)
+    return store.load(Path(path), fold)
 
 
 def problems(path: Path) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any
 from suite.measurement.step import Step
 from suite.record.schema import HostRss, Memory, StaticMemory
 
-SMALL_RSS_BYTES = 200 * 2**20
 _STEPS = 3
 
 

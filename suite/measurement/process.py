@@ -12,9 +12,9 @@ import msgspec
 from suite.hardware import host
 from suite.measurement import checks, timing
 from suite.measurement.compiling import compiled_programs
-from suite.measurement.memory import SMALL_RSS_BYTES, MemoryProbe
+from suite.measurement.memory import MemoryProbe
 from suite.measurement.step import Step
-from suite.record.schema import Conditions, MeasureSettings, Memory, Note, Process, Stage
+from suite.record.schema import Conditions, MeasureSettings, Note, Process, Stage
 
 OnStage = Callable[[Stage], None]
 
@@ -80,7 +80,7 @@ def measure(
         memory=peak,
         checks=verdict,
         conditions=_conditions(before, samples),
-        warnings=_warnings(samples, peak),
+        warnings=_warnings(samples),
     )
 
 
@@ -128,27 +128,14 @@ def _conditions(before: tuple[float | None, float | None], samples: _Samples) ->
     )
 
 
-def _warnings(samples: _Samples, peak: Memory) -> list[Note]:
-    notes = []
-    if not samples.warmup.steady:
-        notes.append(Note(code="not_steady", message="the step time had not settled when the warm-up ended"))
-    if samples.compiled:
-        notes.append(
-            Note(
-                code="compiled_while_measuring",
-                message=f"{samples.compiled} programs were compiled while measuring",
-            )
+def _warnings(samples: _Samples) -> list[Note]:
+    """What only this process knows; the rest is derived from its conditions."""
+    kept, apart = len(samples.block_ns), len(samples.other_shapes_ns)
+    if not apart:
+        return []
+    return [
+        Note(
+            code="shapes_change",
+            message=f"results change shape between steps; {apart} of {kept + apart} samples are kept apart",
         )
-    if samples.other_shapes_ns:
-        notes.append(
-            Note(
-                code="shapes_change",
-                message=f"the results change shape between steps: {len(samples.other_shapes_ns)} of "
-                f"{len(samples.other_shapes_ns) + len(samples.block_ns)} samples are kept apart",
-            )
-        )
-    if peak.method == "host_rss" and peak.peak_bytes is not None and peak.peak_bytes < SMALL_RSS_BYTES:
-        notes.append(
-            Note(code="small_rss", message="under 200 MB, resident memory is known to within tens of MB only")
-        )
-    return notes
+    ]

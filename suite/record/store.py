@@ -20,6 +20,7 @@ from suite.errors import ResultFileError, StorageError
 from suite.record import journal, loading
 from suite.record.atomic import fsync_folder, replace_file, storage_error
 from suite.record.journal import Journal
+from suite.record.private import without_home
 from suite.record.schema import (
     Failure,
     JournalHeader,
@@ -113,11 +114,12 @@ class Store:
             raise storage_error("go on writing", journal_path, error) from error
 
     def append(self, outcome: Outcome) -> None:
-        """Keeps what came back from a worker; it is on the disk when this returns.
+        """Keeps what came back from a worker, the home folder hidden; it is on the disk when this returns.
 
         Raises:
             StorageError: the disk refused it; everything before it is safe.
         """
+        outcome = without_home(outcome)
         self._journal.append(outcome)
         self.outcomes.append(outcome)
 

@@ -13,6 +13,7 @@ import suite
 from suite.errors import ConfigError, PlatformError
 from suite.hardware.hints import hints
 from suite.record.machine import machine_id
+from suite.record.private import hide_home
 from suite.record.schema import SCHEMA_VERSION, Environment, JournalHeader, Run
 from suite.record.store import utc_now
 from suite.run.limits import worker_memory_limit
@@ -63,7 +64,7 @@ def new_header(config: Config, environment: Environment, command: Sequence[str])
         started_at=utc_now(),
         finished_at=None,
         state="running",
-        command=list(command),
+        command=[hide_home(word) for word in command],
         suite_version=suite.__version__,
         git=_git_commit(),
         processes_planned=config.processes,

@@ -67,9 +67,12 @@ def _set_environment(job: Job) -> None:
 
 
 def _outcome(job: Job, channel: Channel) -> Outcome:
-    began, started_at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="seconds")
+    began, started_at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="milliseconds")
     try:
-        return _measure(job, channel)
+        outcome = _measure(job, channel)
+        if outcome.process is not None:  # the worker's whole life, import and compiling included
+            outcome.process.started_at, outcome.process.duration_s = started_at, time.perf_counter() - began
+        return outcome
     except Exception as error:
         from suite.errors import JaxmarkError
         from suite.measurement.failure import StepFailedError, classify, short_traceback

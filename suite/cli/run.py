@@ -147,9 +147,11 @@ def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Consol
         program = _program()
         look = f"{program} show {shlex.quote(str(store.path))} --case KEY"
         console.print(f"Everything about one case:  {look}", soft_wrap=True)
+    if progress.ended == "interrupted":
+        return INTERRUPTED
     if not any(one.processes for one in result.results):
         raise NothingMeasuredError(f"nothing was measured; the reasons are above and in {store.path}.")
-    return INTERRUPTED if progress.ended == "interrupted" else _exit_code(result)
+    return _exit_code(result)
 
 
 def _say_how_to_go_on(store: storage.Store, asked: Namespace, console: Console) -> None:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Literal, Protocol
 
 from suite.record.schema import JournalHeader, Outcome, ResultFile, Stage, State
 from suite.run.attempt import attempt
 from suite.run.events import Listener
+from suite.run.interrupts import Interrupts
 from suite.run.protocol import Job
-from suite.run.schedule import Plan, block_steps, round_order, still_to_run
+from suite.run.schedule import Plan, block_steps, remaining, round_order, still_to_run
 from suite.spec.case import Case
 
 Ended = Literal["complete", "budget", "interrupted"]
@@ -64,22 +62,29 @@ def run(plan: Plan, store: RunStore, listener: Listener, attempt: Attempt = atte
     Raises:
         StorageError: the disk refused a finished process or the file.
     """
-    with _cache_folder(store.header) as cache_dir, _interrupts():
+    with _cache_folder(store.header) as cache_dir, Interrupts() as interrupts:
         try:
             listener.run_started(store.header, plan, store.path, list(store.outcomes))
-            ended = _rounds(plan, store, listener, attempt, cache_dir)
+            ended = _rounds(plan, store, listener, attempt, cache_dir, interrupts)
         except KeyboardInterrupt:
             ended = "interrupted"
             # The file is written whole or not at all, so a second Ctrl-C may end even this.
-            _restore_default_interrupt()
+            interrupts.let_the_next_one_kill()
             listener.stopping()
+        if not remaining(store.header, store.outcomes):
+            ended = "complete"  # whatever came after the last process
         result = store.finish("complete" if ended == "complete" else "interrupted")
         listener.run_finished(result, ended)
     return result
 
 
 def _rounds(
-    plan: Plan, store: RunStore, listener: Listener, attempt: Attempt, cache_dir: str | None
+    plan: Plan,
+    store: RunStore,
+    listener: Listener,
+    attempt: Attempt,
+    cache_dir: str | None,
+    interrupts: Interrupts,
 ) -> Ended:
     header = store.header
     deadline = None if plan.budget_s is None else time.monotonic() + plan.budget_s
@@ -96,9 +101,11 @@ def _rounds(
             job = _job(plan, store, case, index, cache_dir)
             listener.process_started(case, index)
             outcome = attempt(job, header.run.timeout_s, listener.stage_entered, listener.tick)
-            store.append(outcome)
-            listener.process_finished(outcome)
-        store.write()
+            with interrupts.held():
+                store.append(outcome)
+                listener.process_finished(outcome)
+        with interrupts.held():
+            store.write()
     return "complete"
 
 
@@ -129,28 +136,3 @@ def _cache_folder(header: JournalHeader) -> Iterator[str | None]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _interrupts() -> Iterator[None]:
-    """Makes a polite SIGTERM, as job schedulers send, the same as Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _restore_default_interrupt() -> None:
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

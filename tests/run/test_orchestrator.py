@@ -10,7 +10,7 @@ import pytest
 
 from suite.analysis.summary import fold
 from suite.errors import StorageError
-from suite.record.schema import Failure, Process, ResultFile
+from suite.record.schema import Failure, Outcome, Process, ResultFile
 from suite.record.store import Store, load
 from suite.run.orchestrator import run
 from suite.run.protocol import Job
@@ -143,6 +143,29 @@ def test_a_polite_kill_is_an_interrupt(tmp_path: Path) -> None:
     assert result.run.state == "interrupted"
 
 
+def test_an_interrupt_while_a_process_is_stored_waits_until_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store(tmp_path, header(A, B))
+
+    def interrupted(outcome: Outcome) -> None:
+        store._journal.append(outcome)
+        signal.raise_signal(signal.SIGINT)  # between the journal's line and the list in memory
+        store.outcomes.append(outcome)
+
+    monkeypatch.setattr(store, "append", interrupted)
+    result = run(Plan(), store, Heard(), FakeWorkers())
+    assert (counts(result), result.run.state) == ([1, 0], "interrupted")
+
+
+def test_a_second_interrupt_ends_the_program_at_once(tmp_path: Path) -> None:
+    heard = Heard()
+    seen: list[object] = []
+    heard.stopping = lambda: seen.extend(map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))  # type: ignore[method-assign]
+    run(Plan(), new_store(tmp_path, header(A)), heard, FakeWorkers({"b1/0": interrupt}))
+    assert seen == [signal.SIG_DFL, signal.SIG_DFL]
+
+
 def test_resuming_does_only_what_is_missing_with_the_same_block_steps(tmp_path: Path) -> None:
     store = new_store(tmp_path, header(A, B, C, processes_planned=3))
     run(Plan(), store, Heard(), FakeWorkers({"b3/0": fail, "b2/1": interrupt}))
@@ -195,10 +218,10 @@ def test_a_full_disk_ends_the_run_and_loses_nothing_before_it(
     store = new_store(tmp_path, header(A, B, processes_planned=2))
     append = store.append
 
-    def full(outcome: object) -> None:
+    def full(outcome: Outcome) -> None:
         if len(store.outcomes) == 3:
             raise StorageError("the disk is full")
-        append(outcome)  # type: ignore[arg-type]
+        append(outcome)
 
     monkeypatch.setattr(store, "append", full)
     with pytest.raises(StorageError):

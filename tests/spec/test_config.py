@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,14 @@ def test_own_workloads_are_found_from_the_configs_folder(
     assert written(tmp_path, '[[case]]\nworkload = "here/net.py:make"\n').sources == {
         key: f"here{os.sep}net.py:make"
     }
+
+
+def test_installed_packages_bring_workloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("their-net", "their.bench:make", "jaxmark.workloads")]
+    monkeypatch.setattr("suite.spec.sources.metadata.entry_points", lambda group: points)
+    found = written(tmp_path, '[[case]]\nworkload = "their-net"\n')
+    assert found.sources == {"their.bench:make/own/own/own/b-/own/v1": "their.bench:make"}
+    assert "Unknown workload" in refused(tmp_path, '[[case]]\nworkload = "our-net"\n')
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """The command line: `jaxmark VERB`. Each verb is imported when it is called.
 
 Exit codes: 0 fine; 1 a case failed or was never run; 2 bad input, a file that is not valid, or a
-machine that is not what was asked for; 130 interrupted. A run that measured nothing never exits
+machine that is not what was asked for; 3 nothing comparable; 4 inconclusive, where `compare` is
+strict; 130 interrupted. A run that measured nothing never exits
 with 0.
 """
 

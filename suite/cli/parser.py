@@ -21,6 +21,7 @@ def make_parser() -> argparse.ArgumentParser:
             "jaxmark run                        measure the quick config on what JAX finds here",
             "jaxmark run --workload gpt         one model",
             "jaxmark show results/*/*.json      look at a result file",
+            "jaxmark compare BASE NEW           which cases got faster or slower, and how sure that is",
             "jaxmark list                       workloads, presets and configs",
             "jaxmark devices                    what JAX has here, and what it does not use",
             "jaxmark VERB --help                more on each, with examples",
@@ -30,6 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=_Parser)
     _add_run(verbs)
     _add_show(verbs)
+    _add_compare(verbs)
     _add_validate(verbs)
     _add_list(verbs)
     _add_devices(verbs)
@@ -123,6 +125,35 @@ def _add_show(verbs: Any) -> None:
     show.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
     show.add_argument("--case", metavar="KEY", help="everything about one case; a key or a glob")
     show.add_argument("--format", choices=("text", "json", "tsv"), default="text")
+
+
+def _add_compare(verbs: Any) -> None:
+    compare = verbs.add_parser(
+        "compare",
+        help="verdicts between runs of one machine, speed-ups between machines",
+        description="Compare runs with the first. On one machine each case gets a verdict; between\n"
+        "machines, speed-ups with intervals. A folder or a quoted glob stands for the newest result of each\n"
+        "case in it, and is a side for each machine in it.",
+        epilog=_examples(
+            "jaxmark compare before.json after.json",
+            "jaxmark compare before.json after.json --strict     exit 4 where nothing can be said",
+            "jaxmark compare cpu.json l4.json v5e.json           a column for each machine",
+            "jaxmark compare old/ new/ --metric memory --format markdown >> $GITHUB_STEP_SUMMARY",
+        )
+        + "\n\nexit codes:\n  0 fine; 1 a regression, or a case that failed or is missing; 2 bad input;\n"
+        "  3 nothing comparable; 4 inconclusive, with --strict",
+    )
+    compare.set_defaults(verb=_verb("suite.cli.compare", "compare"))
+    compare.add_argument("base", metavar="BASE", help="a result file, a folder or a glob")
+    compare.add_argument("new", nargs="*", metavar="NEW", help="likewise; one or more")
+    compare.add_argument(
+        "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
+    )
+    compare.add_argument(
+        "--metric", choices=("step_time", "latency", "tail", "memory", "compile"), default="step_time"
+    )
+    compare.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
+    compare.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
 
 
 def _add_validate(verbs: Any) -> None:

@@ -1,0 +1,117 @@
+"""The three identities: of the case, of the machine, and of the software.
+
+Case      differs: not comparable, never a ratio
+Machine   differs: a comparison of hardware, no verdict
+Software  differs: what a regression check is about; every difference is said
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from suite.record.schema import Machine, ResultFile
+from suite.spec.case import Case
+
+# Kernels and firmware keep a little more or less of it for themselves from version to version.
+_RAM_STEP_BYTES = 2**29
+# Two cases further apart than this are two cases, not one measured in another way.
+_MOST_DIFFERENCES = 2
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field that two runs do not share, with its value, or values, on each side."""
+
+    field: str
+    base: str
+    new: str
+
+
+def machine_identity(machine: Machine) -> tuple[object, ...]:
+    """Equal for runs on one machine, on the same devices of it."""
+    ram = None if machine.ram_bytes is None else round(machine.ram_bytes / _RAM_STEP_BYTES)
+    return (
+        machine.machine_id,
+        machine.platform,
+        machine.device_kind,
+        machine.device_count,
+        machine.cpu_model,
+        ram,
+    )
+
+
+def looks_alike(base: Machine, new: Machine) -> bool:
+    """Whether only the ids of two machines differ, as those of throw-away runners do."""
+    return machine_identity(base)[1:] == machine_identity(new)[1:]
+
+
+def case_differences(base: Case, new: Case) -> list[Difference]:
+    """The fields of the identity in which two cases differ; each of `params` by itself."""
+    before, after = _case_fields(base), _case_fields(new)
+    return [
+        Difference(name, str(before.get(name, "not set")), str(after.get(name, "not set")))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _case_fields(case: Case) -> dict[str, object]:
+    fields = {name: getattr(case, name) for name in case.__struct_fields__ if name != "params"}
+    return fields | {f"params.{name}": value for name, value in case.params.items()}
+
+
+def nearest_cases(base: Iterable[Case], new: Iterable[Case]) -> Iterator[tuple[Case, Case, list[Difference]]]:
+    """Pairs cases of one workload that differ in a field or two, the nearest first, each once."""
+    others = list(new)
+    pairs = [
+        (differences, one, other)
+        for one in base
+        for other in others
+        if one.workload == other.workload
+        and len(differences := case_differences(one, other)) <= _MOST_DIFFERENCES
+    ]
+    taken: set[str] = set()
+    for differences, one, other in sorted(pairs, key=lambda pair: len(pair[0])):
+        names = {f"base {one.key}", f"new {other.key}"}
+        if not names & taken:
+            taken |= names
+            yield one, other, differences
+
+
+def software_differences(base: Sequence[ResultFile], new: Sequence[ResultFile]) -> list[Difference]:
+    """Every field of software and settings that differs between the files of two sides.
+
+    A side of several files can have several values of a field; all are given.
+    """
+    before, after = [_software(file) for file in base], [_software(file) for file in new]
+    names = {name: None for fields in (*before, *after) for name in fields}
+    found = []
+    for name in names:
+        left, right = _values(before, name), _values(after, name)
+        if left != right:
+            found.append(Difference(name, " and ".join(left), " and ".join(right)))
+    return found
+
+
+def _values(files: Sequence[dict[str, object]], name: str) -> list[str]:
+    return list(dict.fromkeys(str(fields.get(name, "not set")) for fields in files))
+
+
+def _software(file: ResultFile) -> dict[str, object]:
+    software, machine = file.environment.software, file.environment.machine
+    fields: dict[str, object] = {
+        name: value
+        for name in software.__struct_fields__
+        if name not in ("plugins", "variables") and (value := getattr(software, name)) is not None
+    }
+    fields |= dict(software.plugins) | dict(software.variables)
+    fields |= {"jaxmark": file.run.suite_version, "commit of jaxmark": file.run.git or "not set"}
+    fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
+    limit = file.environment.volatile.memory_limit_bytes
+    fields |= {"memory limit": "none" if limit is None else limit, "compile cache": file.run.compile_cache}
+    fields |= msgspec.to_builtins(file.run.settings)
+    sources = {result.source: result.source_sha256 for result in file.results if result.source is not None}
+    return fields | {f"code of {source}": (sha or "unknown")[:12] for source, sha in sources.items()}

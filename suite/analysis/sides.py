@@ -1,0 +1,154 @@
+"""From files, folders and globs to the sides of a comparison.
+
+Every argument is a side. One that names several files, a folder or a glob, stands for the newest
+result of each case in them; files of several machines make a side for each machine.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite.analysis.files import load
+from suite.analysis.identity import machine_identity
+from suite.errors import ConfigError, ResultFileError
+from suite.record.schema import Environment, Result, ResultFile
+
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A result file and where it was read."""
+
+    path: Path
+    file: ResultFile
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one argument gives from one machine.
+
+    Attributes:
+        name: the file, or the folder or glob.
+        sources: the files that gave results, oldest first.
+        results: case key -> its newest result that was measured, else its newest.
+        origins: case key -> the source of that result.
+        superseded: results of the same cases in older files.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    results: dict[str, Result]
+    origins: dict[str, Source]
+    superseded: int
+
+    @property
+    def environment(self) -> Environment:
+        """That of the newest file."""
+        return self.sources[-1].file.environment
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All sides, in the order of the arguments, and the files in folders that could not be read."""
+
+    sides: tuple[Side, ...]
+    skipped: tuple[str, ...]
+
+
+def gather(arguments: Sequence[str]) -> Gathered:
+    """Reads what the arguments name.
+
+    A file named by itself must be readable. In a folder or a glob, what is no result file is
+    skipped, and its reason kept.
+
+    Raises:
+        ResultFileError: a named file cannot be read, or nothing in a folder or glob can be.
+        ConfigError: a run is there twice.
+    """
+    sides: list[Side] = []
+    skipped: list[str] = []
+    seen: dict[str, Path] = {}
+    for argument in arguments:
+        sources, left = read_sources(argument)
+        skipped += left
+        for source in sources:
+            _refuse_twice(source, seen)
+        sides += _sides(argument, sources)
+    return Gathered(tuple(sides), tuple(skipped))
+
+
+def read_sources(argument: str) -> tuple[list[Source], list[str]]:
+    """The result files that an argument names, oldest first, and why others were skipped.
+
+    Raises:
+        ResultFileError: a named file cannot be read, or nothing in a folder or glob can be.
+    """
+    paths = _listed(argument)
+    if paths is None:
+        return [Source(Path(argument), load(Path(argument)))], []
+    sources, skipped = [], []
+    for path in paths:
+        try:
+            sources.append(Source(path, load(path)))
+        except ResultFileError as error:
+            skipped.append(str(error))
+    if not sources:
+        found = f"{len(paths)} .json files, none of them readable: {skipped[0]}" if paths else "no .json file"
+        raise ResultFileError(
+            f"{argument}: expected at least one result file of jaxmark, found {found}"
+            + ("" if paths else ". `jaxmark run` writes one.")
+        )
+    return sorted(sources, key=lambda source: (source.file.run.started_at, str(source.path))), skipped
+
+
+def _listed(argument: str) -> list[Path] | None:
+    """The .json files of a folder or glob; None for a file. A file's own name comes before a glob."""
+    path = Path(argument)
+    if path.is_dir():
+        return sorted(entry for entry in path.rglob("*.json") if not entry.name.startswith("."))
+    if path.exists() or not _GLOB & set(argument):
+        return None
+    return sorted(entry for name in glob.glob(argument, recursive=True) if (entry := Path(name)).is_file())
+
+
+def _refuse_twice(source: Source, seen: dict[str, Path]) -> None:
+    # The id and not the path: a copy under another name is the same run, and no evidence.
+    run = source.file.run
+    earlier = seen.setdefault(f"{run.id} {run.started_at}", source.path)
+    if earlier is not source.path:
+        same = "the same file" if earlier.resolve() == source.path.resolve() else "the same run"
+        raise ConfigError(
+            f"{source.path} and {earlier} are {same} (id {run.id}); comparing a run with itself says "
+            "nothing. Name each run once."
+        )
+
+
+def _sides(argument: str, sources: Iterable[Source]) -> list[Side]:
+    machines: dict[tuple[object, ...], list[Source]] = {}
+    for source in sources:
+        identity = machine_identity(source.file.environment.machine)
+        machines.setdefault(identity, []).append(source)
+    return [_side(argument, group) for group in machines.values()]
+
+
+def _side(argument: str, sources: Sequence[Source]) -> Side:
+    origins: dict[str, tuple[Source, Result]] = {}
+    total = 0
+    for source in sources:  # oldest first, so that the newest stands in the end
+        for result in source.file.results:
+            total += 1
+            if result.status != "skipped" or result.key not in origins:
+                origins[result.key] = (source, result)
+    used = {id(source) for source, _ in origins.values()}
+    kept = tuple(source for source in sources if id(source) in used)
+    return Side(
+        name=str(kept[0].path) if len(kept) == 1 else argument,
+        sources=kept,
+        results={key: result for key, (_, result) in origins.items()},
+        origins={key: source for key, (source, _) in origins.items()},
+        superseded=total - len(origins),
+    )

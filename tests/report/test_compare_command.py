@@ -1,0 +1,137 @@
+"""`jaxmark compare` as users call it: exit codes, messages, and how little it imports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suite.cli import main
+from suite.cli.compare import parse_threshold
+from suite.errors import ConfigError
+from tests.builders import STEPS_MS, case, failure, process
+from tests.sides import Cases, gpu, run_file, scaled
+
+OTHER = case("gpt", preset="char")
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> str:
+    return run_file(tmp_path / "base.json", [(case(), STEPS_MS)])
+
+
+@pytest.mark.parametrize(
+    ("cases", "code", "strict"),
+    [
+        ([(case(), STEPS_MS)], 0, 0),
+        ([(case(), scaled(STEPS_MS, 1.5))], 1, 1),
+        ([(case(), [failure()])], 1, 1),
+        ([(OTHER, STEPS_MS)], 3, 3),
+        ([(case(), scaled(STEPS_MS, 1.1))], 0, 4),
+        ([(case(), STEPS_MS[:2])], 0, 4),
+    ],
+)
+def test_exit_codes(
+    base: str, tmp_path: Path, cases: Cases, code: int, strict: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = run_file(tmp_path / "new.json", cases)
+    assert main(["compare", base, new]) == code
+    assert "B against A" in capsys.readouterr().out
+    for form in ("json", "markdown", "csv"):
+        assert main(["compare", base, new, "--strict", "--format", form]) == strict
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_where_everything_failed_is_no_baseline(base: str, tmp_path: Path) -> None:
+    bad = run_file(tmp_path / "bad.json", [(case(), [failure()])])
+    assert main(["compare", bad, base]) == 1
+
+
+def test_hardware_gives_no_verdict(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = run_file(tmp_path / "new.json", [(case(), scaled(STEPS_MS, 9))], gpu())
+    assert main(["compare", base, new, "--strict"]) == 0
+    assert "0.111x" in capsys.readouterr().out
+
+
+def test_the_threshold_and_the_metric(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = run_file(tmp_path / "new.json", [(case(), scaled(STEPS_MS, 1.5))])
+    assert main(["compare", base, new, "--threshold", "80%"]) == 0
+    assert "80%" in capsys.readouterr().out
+    assert main(["compare", base, new, "--metric", "memory"]) == 0
+    capsys.readouterr()
+    assert main(["compare", base, new, "--metric", "latency", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["metric"] == "latency"
+
+
+@pytest.mark.parametrize(
+    ("text", "fraction"), [("5%", 0.05), ("0.05", 0.05), (" 2.5 % ", 0.025), ("150%", 1.5)]
+)
+def test_thresholds(text: str, fraction: float) -> None:
+    assert parse_threshold(text) == pytest.approx(fraction)
+
+
+@pytest.mark.parametrize("text", ["", "%", "five", "0", "0%", "-5%", "nan", "nan%", "inf%", "2000%", "1.0"])
+def test_thresholds_that_cannot_be(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^--threshold: expected a share such as 5% or 0\.05"):
+        parse_threshold(text)
+
+
+def test_a_threshold_without_its_sign_is_pointed_out() -> None:
+    with pytest.raises(ConfigError, match=r"found '5'\. Did you mean 5%\?"):
+        parse_threshold("5")
+
+
+@pytest.mark.parametrize("arguments", [["missing.json"], [], ["."]])
+def test_bad_input_exits_with_2(
+    base: str,
+    tmp_path: Path,
+    arguments: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert main(["compare", base, *arguments]) == 2
+    assert capsys.readouterr().err.startswith("jaxmark: ")
+    assert main(["compare", base, base]) == 2
+    assert "are the same file" in capsys.readouterr().err
+
+
+SCRIPT = """
+import sys, time
+began = time.perf_counter()
+from suite.cli import main
+code = main(["compare", *sys.argv[1:]])
+sys.stdout.flush()
+modules = sorted({name.partition(".")[0] for name in sys.modules})
+print(code, time.perf_counter() - began, *modules, file=sys.stderr)
+"""
+
+
+def test_two_files_of_fifty_cases_without_jax(tmp_path: Path) -> None:
+    names = []
+    for name, factor in (("a", 1.0), ("b", 1.01)):
+        cases = []
+        for batch in range(1, 51):
+            # As many samples as a real process leaves.
+            processes = [
+                process(
+                    n,
+                    ms * factor,
+                    block_ns=[round(ms * factor * 1e7) + k % 2 * 997 for k in range(20)],
+                    latency_ns=[round(ms * factor * 1.1e6) + k % 3 * 991 for k in range(100)],
+                )
+                for n, ms in enumerate(STEPS_MS)
+            ]
+            cases.append((case(batch=batch), processes))
+        names.append(run_file(tmp_path / f"{name}.json", cases))
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *names], capture_output=True, text=True, check=True)
+    code, seconds, *modules = done.stderr.split()
+    print(f"comparing two files of 50 cases took {float(seconds):.3f} s, imports included")
+    assert code == "0"
+    assert done.stdout.count("equivalent\n") == 50
+    heavy = {"jax", "jaxlib", "flax", "optax", "numpy", "scipy", "ml_dtypes", "pandas", "matplotlib"}
+    assert not heavy & set(modules)

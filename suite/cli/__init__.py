@@ -12,10 +12,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from suite.cli.exits import INTERRUPTED
 from suite.cli.parser import make_parser
 from suite.errors import JaxmarkError
-
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from suite.analysis.summary import fold
+from suite.cli.exits import ALL_OK, INTERRUPTED, NOT_ALL_OK
 from suite.cli.selection import make_config, refuse_with_resume
 from suite.errors import ConfigError, NothingMeasuredError
 from suite.record import store as storage
@@ -29,7 +30,6 @@ from suite.run.probe_client import probe
 from suite.run.schedule import Plan, remaining
 from suite.spec.durations import format_duration, parse_duration
 
-ALL_OK, NOT_ALL_OK, INTERRUPTED = 0, 1, 130
 _ASK_ABOVE_SECONDS = 30 * 60
 
 

@@ -6,6 +6,8 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
+from suite.cli.exits import ALL_OK, NOT_VALID
+
 
 def show(asked: Namespace) -> int:
     """Prints result files.
@@ -29,7 +31,7 @@ def show(asked: Namespace) -> int:
         else:
             form = rows.as_json if asked.format == "json" else rows.as_tsv
             print(form(result, asked.case))
-    return 0
+    return ALL_OK
 
 
 def validate(asked: Namespace) -> int:
@@ -37,7 +39,8 @@ def validate(asked: Namespace) -> int:
     from suite.report.text import make_console
     from suite.report.validation import show_validation
 
-    return 0 if show_validation([Path(name) for name in asked.files], make_console()) else 2
+    valid = show_validation([Path(name) for name in asked.files], make_console())
+    return ALL_OK if valid else NOT_VALID
 
 
 def list_all(asked: Namespace) -> int:
@@ -49,7 +52,7 @@ def list_all(asked: Namespace) -> int:
         listing.show_list(make_console())
     else:
         print(listing.as_json() if asked.format == "json" else listing.as_tsv())
-    return 0
+    return ALL_OK
 
 
 def devices(asked: Namespace) -> int:
@@ -67,7 +70,7 @@ def devices(asked: Namespace) -> int:
     environment = probe(asked.platform)
     if asked.format == "json":
         print(to_json(environment).decode())
-        return 0
+        return ALL_OK
     software = environment.software
     advice = hints(
         environment.machine.platform,
@@ -76,7 +79,7 @@ def devices(asked: Namespace) -> int:
         variables=software.variables,
     )
     show_devices(environment, advice, make_console())
-    return 0
+    return ALL_OK
 
 
 def schema(asked: Namespace) -> int:
@@ -84,4 +87,4 @@ def schema(asked: Namespace) -> int:
     from suite.record.jsonschema import json_schema
 
     print(json.dumps(json_schema(), indent=2))
-    return 0
+    return ALL_OK

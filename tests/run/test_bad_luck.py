@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from suite.analysis.files import load, problems
-from suite.record.schema import Result, ResultFile
+from suite.record.schema import MeasureSettings, Result, ResultFile, Stage
+from suite.run.attempt import attempt
+from suite.run.protocol import Job
+from suite.spec.sources import own_case
 from tests.run.command import (
     BRIEF,
     OWN,
@@ -49,7 +52,7 @@ def row(run: tuple[int, str, Path, ResultFile], name: str) -> Result:
 @pytest.mark.parametrize(
     ("name", "status", "stage", "reason"),
     [
-        ("huge", "oom", "first_call", "RESOURCE_EXHAUSTED"),
+        ("huge", "oom", "first_call", "Out of memory allocating"),
         ("segfaults", "crashed", "first_call", "killed by SIGSEGV"),
         ("is_killed", "crashed", "first_call", "killed by SIGKILL"),
         ("not_a_number", "not_finite", "first_call", "nan"),
@@ -65,6 +68,26 @@ def test_each_misfortune_is_a_row_with_its_status(
     assert (found.status, failure.status, failure.stage) == (status, status, stage)
     assert reason in failure.reason
     assert found.processes == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+def test_a_worker_runs_out_of_its_own_limit_before_the_machine_does() -> None:
+    source = f"{OWN / 'tiny.py'}:large"
+    settings = MeasureSettings(warmup_seconds=0.02, block_seconds=0.02, latency_seconds=0.02)
+    job = Job(
+        case=own_case(source),
+        index=0,
+        platform="cpu",
+        seed=0,
+        settings=settings,
+        source=source,
+        memory_limit_bytes=512 * 2**20,
+    )
+    stages: list[Stage] = []
+    failure = attempt(job, 120.0, stages.append, lambda: None).failure
+    assert failure is not None
+    assert (failure.status, failure.stage) == ("oom", "first_call")
+    assert stages == ["import", "build", "compile", "first_call"]
 
 
 def test_the_neighbours_are_as_if_it_had_not_been(unlucky: tuple[int, str, Path, ResultFile]) -> None:
@@ -132,6 +155,9 @@ def test_a_killed_orchestrator_loses_no_finished_process(finished: int, tmp_path
     assert len({process.block_steps for process in processes}) == 1
     # What was finished before the kill is there as it was, and was not run again.
     assert processes[:finished] == kept
+    data = path.read_bytes()
+    code, said, _ = jaxmark(tmp_path, "run", "--resume", str(path))
+    assert (code, "Nothing is missing" in said, path.read_bytes() == data) == (0, True, True)
 
 
 def wait_for_end(pid: int) -> None:

@@ -58,14 +58,24 @@ def is_killed() -> suite.Step:
     return _on_the_host(lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 
-def huge() -> suite.Step:
+def _table(rows: int) -> suite.Step:
+    """A step that needs 4 rows² bytes for a table."""
+
     def step(state, batch):
-        wide = jnp.resize(state + batch, 2**19)
-        # A terabyte that sorting keeps the compiler from reasoning away.
+        wide = jnp.resize(state + batch, rows)
+        # Sorting keeps the compiler from reasoning the table away.
         table = jnp.sort(wide[:, None] * wide[None, :], axis=0)
         return state + table[0, :8], table[1, 1]
 
     return _own(step)
+
+
+def huge() -> suite.Step:
+    return _table(2**19)  # a terabyte
+
+
+def large() -> suite.Step:
+    return _table(2**14)  # a gigabyte
 
 
 def not_a_number() -> suite.Step:

@@ -1,0 +1,7 @@
+"""Exit codes that are no error's own; those of errors stand in `suite.errors`."""
+
+ALL_OK = 0
+NOT_ALL_OK = 1
+NOT_VALID = 2
+INTERRUPTED = 130
+"""As shells report a program that Ctrl-C ended."""

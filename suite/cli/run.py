@@ -19,6 +19,7 @@ from suite.cli.selection import make_config, refuse_with_resume
 from suite.errors import ConfigError, NothingMeasuredError
 from suite.record import store as storage
 from suite.record.schema import Environment, JournalHeader, Outcome, ResultFile
+from suite.report import units
 from suite.report.plan import PlannedCase, in_words, show_plan, total_seconds
 from suite.report.progress import make_progress
 from suite.report.show import device_name, show
@@ -126,11 +127,10 @@ def _announce(
             "needs your word: add --yes, or limit it with --budget 20m, --only GLOB or --processes N. "
             "--dry-run shows each case."
         )
-    count = sum(case.processes for case in planned)
+    count = units.counted(sum(case.processes for case in planned), "process", "processes")
+    cases = units.counted(len(planned), "case", "cases")
     where = device_name(header.environment)
-    console.print(
-        f"{header.run.config} on {where}: {len(planned)} cases, {count} processes, {words}", soft_wrap=True
-    )
+    console.print(f"{header.run.config} on {where}: {cases}, {count}, {words}", soft_wrap=True)
 
 
 def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Console) -> int:
@@ -157,7 +157,9 @@ def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Consol
 def _say_how_to_go_on(store: storage.Store, asked: Namespace, console: Console) -> None:
     """Says how far the run came, and the command that does the rest."""
     planned = store.header.run.processes_planned
-    counts = [sum(outcome.key == case.key for outcome in store.outcomes) for case in store.header.cases]
+    failed = {outcome.key for outcome in store.outcomes if outcome.failure is not None}
+    keys = [case.key for case in store.header.cases if case.key not in failed]
+    counts = [sum(outcome.key == key for outcome in store.outcomes) for key in keys]
     reached = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
     command = [*shlex.split(_program()), "run", "--resume", str(store.path)]
     command += ["--machine", asked.machine] if asked.machine is not None else []

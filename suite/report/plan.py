@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from suite.report import units
 from suite.report.text import Page
 from suite.spec.durations import format_duration
 
@@ -38,7 +39,8 @@ def in_words(cases: Sequence[PlannedCase], budget_s: float | None) -> str:
         text = "unknown time"
     else:
         text = f"about {format_duration(seconds)}, an estimate"
-        text += f", and {unknown} cases of unknown cost" if unknown else ""
+        cases_unknown = units.counted(unknown, "case", "cases")
+        text += f", and {cases_unknown} of unknown cost" if unknown else ""
     if budget_s is not None and (unknown or seconds > budget_s):
         text += f"; no process starts after {format_duration(budget_s)}, the budget"
     return text
@@ -60,7 +62,8 @@ def show_plan(console: Console, cases: Sequence[PlannedCase], basis: str, budget
     ]
     page.table(("case", "processes", "s/process (estimate)"), rows)
     console.print()
-    page.line(f"{sum(case.processes for case in cases)} processes: {in_words(cases, budget_s)}.")
+    count = units.counted(sum(case.processes for case in cases), "process", "processes")
+    page.line(f"{count}: {in_words(cases, budget_s)}.")
     page.line(
         "A process is taken to need 7 s to start and compile, then its passes at the step's time: "
         f"its FLOPs over {basis}. Nothing was run."

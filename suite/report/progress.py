@@ -97,7 +97,8 @@ class Board:
             stage = outcome.failure.stage.replace("_", " ")
             return f"{outcome.failure.status}: {clean(outcome.failure.reason)} ({stage})"
         count = len(self.processes(outcome.key))
-        return f"{self.figure(outcome.key)} a step, {count} of {self.header.run.processes_planned} processes"
+        planned = units.counted(self.header.run.processes_planned, "process", "processes")
+        return f"{self.figure(outcome.key)} a step, {count} of {planned}"
 
 
 class PlainProgress:
@@ -118,14 +119,15 @@ class PlainProgress:
         """Names the file."""
         self._board = Board(header, plan, done)
         if done:
-            self._say(f"going on after {len(done)} finished processes")
+            self._say(f"going on after {units.counted(len(done), 'finished process', 'finished processes')}")
         self._say(f"writing {path}")
 
     def round_started(self, index: int, cases: int) -> None:
         """Names the round and the time left."""
         left = self._board.time_left()
         rounds = self._board.header.run.processes_planned
-        self._say(f"round {index + 1} of {rounds}: {cases} processes" + (f", {left}" if left else ""))
+        waiting = units.counted(cases, "process", "processes")
+        self._say(f"round {index + 1} of {rounds}: {waiting}" + (f", {left}" if left else ""))
 
     def process_started(self, case: Case, index: int) -> None:
         """Says nothing: the outcome will."""

@@ -35,6 +35,11 @@ def count(number: float) -> str:
     return _scaled(number, _COUNTS).replace(" ", "")
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """'1 process', '7 processes'."""
+    return f"{number} {one if number == 1 else many}"
+
+
 def significant(value: float, digits: int = 3) -> str:
     """Rounds to significant digits, without an exponent: '0.0123', '4.15', '1234'."""
     if value == 0 or not math.isfinite(value):

@@ -82,7 +82,7 @@ def test_a_resumed_run_starts_from_what_is_done() -> None:
     progress.run_started(header(A), EXPECTED, Path("x"), [outcome(A, process(0))])
     progress.process_started(A, 1)
     progress.process_finished(outcome(A, process(1)))
-    assert "going on after 1 finished processes" in screen.getvalue()
+    assert "going on after 1 finished process\n" in screen.getvalue()
     assert "2 of 7 processes" in screen.getvalue()
 
 

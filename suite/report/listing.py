@@ -12,6 +12,7 @@ from suite.report import units
 from suite.report.rows import to_json, to_tsv
 from suite.report.text import Page
 from suite.spec import catalogue, config
+from suite.spec.sources import entry_points
 from suite.spec.workload import WorkloadSpec
 
 
@@ -22,6 +23,12 @@ def show_list(console: Console) -> None:
         if number:
             console.print()
         _workload(page, spec)
+    own = entry_points()
+    if own:
+        page.heading("From installed packages")
+        page.table(
+            ("name", "from"), [[name, own[name]] for name in sorted(own)], left=(0, 1), wraps=1, indent=2
+        )
     page.heading("Configs")
     page.table(
         ("name", "cases", "description"),
@@ -85,7 +92,7 @@ def configs() -> Iterator[dict[str, Any]]:
 
 def as_json() -> str:
     """Workloads and configs for scripts."""
-    return to_json({"presets": list(presets()), "configs": list(configs())})
+    return to_json({"presets": list(presets()), "own": entry_points(), "configs": list(configs())})
 
 
 def as_tsv() -> str:

@@ -59,3 +59,13 @@ def test_a_config_that_cannot_be_read_is_listed_with_the_reason(
     assert row["cases"] is None
     assert row["description"].startswith("cannot be read: ")
     assert "mine" in text()
+
+
+def test_workloads_of_installed_packages_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "mypackage-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mypackage\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[jaxmark.workloads]\nmymodel = mypackage.bench:make\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "mymodel  mypackage.bench:make" in text()
+    assert json.loads(listing.as_json())["own"] == {"mymodel": "mypackage.bench:make"}

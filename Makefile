@@ -2,7 +2,7 @@
 # so scripts that tell exit codes apart call the commands themselves.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev bench test fidelity lint types layers format ci-extra test-matrix clean
+.PHONY: help setup setup-dev bench test fidelity simulate lint types layers format ci-extra test-matrix clean
 
 # Options for `jaxmark run quick`, `pytest` and the like: make bench ARGS="--processes 3"
 ARGS ?=
@@ -34,6 +34,9 @@ test: setup-dev ## Run the tests, on the CPU
 
 fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
 	@JAX_PLATFORMS=cpu $(BIN)/python -m pytest -s -m fidelity tests/fidelity $(ARGS)
+
+simulate: setup-dev ## How often compare would be wrong: 2,000 simulated comparisons a setting
+	@$(BIN)/python -m tests.analysis.simulation $(ARGS)
 
 lint: setup-dev ## Check format and style
 	@$(BIN)/ruff format --check .

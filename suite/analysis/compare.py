@@ -12,8 +12,8 @@ from suite.analysis.identity import (
     Difference,
     case_differences,
     looks_alike,
-    machine_identity,
     nearest_cases,
+    same_machine,
     software_differences,
 )
 from suite.analysis.metrics import NO_FIGURES, Figures, Metric, figures
@@ -188,7 +188,7 @@ def _rows(comparison: Comparison) -> list[Row]:
 
 def _pair(base: Side, new: Side, metric: Metric) -> Pairing:
     machines = base.environment.machine, new.environment.machine
-    same = machine_identity(machines[0]) == machine_identity(machines[1])
+    same = same_machine(*machines)
     counts = tuple(machine.device_count for machine in machines)
     rows = [
         _row(result, new.results[key], metric) for key, result in base.results.items() if key in new.results

@@ -16,7 +16,7 @@ from suite.record.schema import Machine, ResultFile
 from suite.spec.case import Case
 
 # Kernels and firmware keep a little more or less of it for themselves from version to version.
-_RAM_STEP_BYTES = 2**29
+_RAM_TOLERANCE = 0.05
 # Two cases further apart than this are two cases, not one measured in another way.
 _MOST_DIFFERENCES = 2
 
@@ -30,22 +30,21 @@ class Difference:
     new: str
 
 
-def machine_identity(machine: Machine) -> tuple[object, ...]:
-    """Equal for runs on one machine, on the same devices of it."""
-    ram = None if machine.ram_bytes is None else round(machine.ram_bytes / _RAM_STEP_BYTES)
-    return (
-        machine.machine_id,
-        machine.platform,
-        machine.device_kind,
-        machine.device_count,
-        machine.cpu_model,
-        ram,
-    )
+def same_machine(base: Machine, new: Machine) -> bool:
+    """Whether two runs took place on one machine, on the same devices of it."""
+    return base.machine_id == new.machine_id and looks_alike(base, new)
 
 
 def looks_alike(base: Machine, new: Machine) -> bool:
-    """Whether only the ids of two machines differ, as those of throw-away runners do."""
-    return machine_identity(base)[1:] == machine_identity(new)[1:]
+    """Whether two machines differ at most in their ids, as throw-away runners do."""
+    sizes = (base.ram_bytes or 0, new.ram_bytes or 0)
+    return (
+        base.platform == new.platform
+        and base.device_kind == new.device_kind
+        and base.device_count == new.device_count
+        and base.cpu_model == new.cpu_model
+        and max(sizes) - min(sizes) <= _RAM_TOLERANCE * max(sizes)
+    )
 
 
 def case_differences(base: Case, new: Case) -> list[Difference]:
@@ -110,8 +109,7 @@ def _software(file: ResultFile) -> dict[str, object]:
     fields |= dict(software.plugins) | dict(software.variables)
     fields |= {"jaxmark": file.run.suite_version, "commit of jaxmark": file.run.git or "not set"}
     fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
-    limit = file.environment.volatile.memory_limit_bytes
-    fields |= {"memory limit": "none" if limit is None else limit, "compile cache": file.run.compile_cache}
+    fields |= {"compile cache": file.run.compile_cache}
     fields |= msgspec.to_builtins(file.run.settings)
     sources = {result.source: result.source_sha256 for result in file.results if result.source is not None}
     return fields | {f"code of {source}": (sha or "unknown")[:12] for source, sha in sources.items()}

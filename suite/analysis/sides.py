@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suite.analysis.files import load
-from suite.analysis.identity import machine_identity
+from suite.analysis.identity import same_machine
 from suite.errors import ConfigError, ResultFileError
 from suite.record.schema import Environment, Result, ResultFile
 
@@ -33,13 +33,15 @@ class Side:
 
     Attributes:
         name: the file, or the folder or glob.
-        sources: the files that gave results, oldest first.
+        runs: the files, oldest first.
+        sources: those of them that gave results.
         results: case key -> its newest result that was measured, else its newest.
         origins: case key -> the source of that result.
         superseded: results of the same cases in older files.
     """
 
     name: str
+    runs: tuple[Source, ...]
     sources: tuple[Source, ...]
     results: dict[str, Result]
     origins: dict[str, Source]
@@ -128,11 +130,15 @@ def _refuse_twice(source: Source, seen: dict[str, Path]) -> None:
 
 
 def _sides(argument: str, sources: Iterable[Source]) -> list[Side]:
-    machines: dict[tuple[object, ...], list[Source]] = {}
+    machines: list[list[Source]] = []
     for source in sources:
-        identity = machine_identity(source.file.environment.machine)
-        machines.setdefault(identity, []).append(source)
-    return [_side(argument, group) for group in machines.values()]
+        machine = source.file.environment.machine
+        group = next((g for g in machines if same_machine(g[0].file.environment.machine, machine)), None)
+        if group is None:
+            machines.append([source])
+        else:
+            group.append(source)
+    return [_side(argument, group) for group in machines]
 
 
 def _side(argument: str, sources: Sequence[Source]) -> Side:
@@ -147,6 +153,7 @@ def _side(argument: str, sources: Sequence[Source]) -> Side:
     kept = tuple(source for source in sources if id(source) in used)
     return Side(
         name=str(kept[0].path) if len(kept) == 1 else argument,
+        runs=tuple(sources),
         sources=kept,
         results={key: result for key, (_, result) in origins.items()},
         origins={key: source for key, (source, _) in origins.items()},

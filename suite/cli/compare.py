@@ -1,10 +1,16 @@
-"""`jaxmark compare`: from flags to a comparison, and its exit code."""
+"""`jaxmark compare` and `jaxmark noise`: from flags to a report and an exit code."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from suite.errors import ConfigError
+
+if TYPE_CHECKING:
+    from suite.analysis.compare import MarginOf
+    from suite.analysis.verdict import Margin
+    from suite.record.schema import Machine
 
 _PERCENT_MOST = 1000.0
 
@@ -15,19 +21,15 @@ def compare(asked: Namespace) -> int:
     Raises:
         ResultFileError: a file cannot be read.
         ConfigError: a flag cannot be understood, a run is there twice, or there is only one.
+        StorageError: this machine's noise floors cannot be read.
     """
     from suite.analysis.compare import compare as compare_sides
     from suite.analysis.compare import exit_code
     from suite.analysis.sides import gather
-    from suite.analysis.verdict import Margin, margin_for
 
     threshold = parse_threshold(asked.threshold)
     gathered = gather([asked.base, *asked.new])
-    platform = gathered.sides[0].environment.machine.platform
-
-    def margin_of(key: str, verdicts: int) -> Margin:
-        return margin_for(threshold, None, None, platform)
-
+    margin_of = _margins(gathered.sides[0].environment.machine, asked.metric, threshold)
     comparison = compare_sides(gathered, asked.metric, threshold, margin_of)
     code = exit_code(comparison, asked.strict)
     if asked.format == "text":
@@ -44,6 +46,55 @@ def compare(asked: Namespace) -> int:
 
         print(data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison))
     return code
+
+
+def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
+    """The margin of each case, from the noise floors kept for this machine."""
+    from suite.analysis import noise
+    from suite.analysis.verdict import margin_for
+    from suite.record import floors
+
+    known = {floor.key: floor for floor in floors.load(machine) if floor.metric == metric}
+
+    def margin_of(key: str, verdicts: int) -> Margin:
+        floor = known.get(key)
+        if floor is None:
+            return margin_for(threshold, None, None, machine.platform)
+        return margin_for(threshold, noise.margin(floor, verdicts), floor.runs, machine.platform)
+
+    return margin_of
+
+
+def noise(asked: Namespace) -> int:
+    """Finds and keeps noise floors from whole runs; without any, prints those that are kept.
+
+    Raises:
+        ResultFileError: a file cannot be read.
+        ConfigError: the runs are too few, overlap, or are of several machines.
+        StorageError: the floors cannot be read or kept.
+    """
+    from suite.analysis import noise as analysis
+    from suite.analysis.sides import gather
+    from suite.record import floors
+    from suite.report import noise as report
+    from suite.report.text import make_console
+
+    if not asked.results:
+        found = floors.known()
+        if asked.format == "json":
+            print(report.as_json(found))
+        else:
+            report.show_known(found, floors.data_folder() / "noise", make_console())
+        return 0
+    gathered = gather(asked.results)
+    sources = [source for side in gathered.sides for source in side.runs]
+    measured = analysis.measure(sources)
+    path = floors.keep(measured.machine, list(measured.floors))
+    if asked.format == "json":
+        print(report.as_json([floors.read(path)]))
+    else:
+        report.show_measured(measured, gathered.skipped, path, make_console())
+    return 0
 
 
 def parse_threshold(text: str) -> float:

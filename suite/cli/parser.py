@@ -32,6 +32,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_show(verbs)
     _add_compare(verbs)
+    _add_noise(verbs)
     _add_validate(verbs)
     _add_list(verbs)
     _add_devices(verbs)
@@ -154,6 +155,23 @@ def _add_compare(verbs: Any) -> None:
     )
     compare.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
     compare.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
+
+
+def _add_noise(verbs: Any) -> None:
+    noise = verbs.add_parser(
+        "noise",
+        help="how much whole runs differ here by themselves; compare asks for more than that",
+        description="Find the noise floor of each case from whole runs of one machine at different times,\n"
+        "and keep it for `jaxmark compare`. Without files, print the floors that are kept.",
+        epilog=_examples(
+            "jaxmark run quick          seven times or more, over a day or a week; then",
+            "jaxmark noise results/     find the floors and keep them",
+            "jaxmark noise              print them",
+        ),
+    )
+    noise.set_defaults(verb=_verb("suite.cli.compare", "noise"))
+    noise.add_argument("results", nargs="*", metavar="RESULT", help="result files, folders or globs")
+    noise.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _add_validate(verbs: Any) -> None:

@@ -18,6 +18,11 @@ from tests.sides import Cases, gpu, run_file, scaled
 OTHER = case("gpt", preset="char")
 
 
+@pytest.fixture(autouse=True)
+def _no_floors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture
 def base(tmp_path: Path) -> str:
     return run_file(tmp_path / "base.json", [(case(), STEPS_MS)])

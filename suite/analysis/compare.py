@@ -51,7 +51,6 @@ class Row:
         new_figures: likewise.
         ratio: new over base, when compared.
         verdict: when compared on one machine.
-        margin: of the verdict.
         notes: what weakens it.
     """
 
@@ -64,7 +63,6 @@ class Row:
     new_figures: Figures = NO_FIGURES
     ratio: Ratio | None = None
     verdict: Verdict | None = None
-    margin: Margin | None = None
     notes: tuple[Note, ...] = ()
 
     @property
@@ -270,8 +268,8 @@ def _judged(row: Row, verdicts: int, margin_of: MarginOf) -> Row:
         return row
     margin = margin_of(row.key, verdicts)
     base, new = row.base_figures.logs, row.new_figures.logs
-    verdict = judge(base, new, margin.fraction, level_for(verdicts))
-    return replace(row, ratio=verdict.ratio, verdict=verdict, margin=margin)
+    verdict = judge(base, new, margin, level_for(verdicts))
+    return replace(row, ratio=verdict.ratio, verdict=verdict)
 
 
 def side_letters(comparison: Comparison) -> Sequence[tuple[str, Side]]:

@@ -5,10 +5,9 @@ over them knows nothing of the next hour. The floor is the 95th percentile of |l
 whole runs at different times; a change below it is what the machine does by itself.
 
 A comparison of m cases draws m such differences, and the largest of many exceeds a 95th
-percentile nearly always. So the margin of a verdict is the quantile at 1 - 0.05 / m of the
-difference between two new runs, by Student's t: with standard deviation s over n earlier runs,
-t(1 - 0.025 / m, n - 1) * sqrt(2) * s, and never below the floor. For one case and many runs the
-two agree.
+percentile nearly always. So a verdict also asks the estimate to be beyond the limit that the
+difference between two new runs keeps to with probability 1 - 0.05 / m. By Student's t, with
+standard deviation s over n earlier runs, that is t(1 - 0.025 / m, n - 1) * sqrt(2) * s.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from suite.analysis.metrics import METRICS, Metric, figures
 from suite.analysis.sides import Source
 from suite.analysis.stats import percentile
 from suite.analysis.student import quantile
-from suite.analysis.verdict import FAMILY_ERROR
+from suite.analysis.verdict import FAMILY_ERROR, Margin, measured_margin
 from suite.errors import ConfigError
 from suite.record.floors import Floor
 from suite.record.schema import Machine, Result
@@ -99,10 +98,15 @@ def floor_from(key: str, metric: str, logs: Sequence[float], first_at: str, last
     )
 
 
-def margin(floor: Floor, verdicts: int) -> float:
-    """What a floor asks of each of so many verdicts given together, as a fraction."""
+def limit(floor: Floor, verdicts: int) -> float:
+    """How far two runs of the same thing differ at most, for so many verdicts at once, as a fraction."""
     t = quantile(1 - FAMILY_ERROR / max(1, verdicts) / 2, floor.runs - 1)
-    return math.expm1(max(floor.p95, t * math.sqrt(2) * floor.deviation))
+    return math.expm1(t * math.sqrt(2) * floor.deviation)
+
+
+def margin(floor: Floor, verdicts: int, threshold: float) -> Margin:
+    """What a verdict is held against, given the floor of its machine and case."""
+    return measured_margin(threshold, math.expm1(floor.p95), limit(floor, verdicts), floor.runs)
 
 
 def _refuse_machines(sources: Sequence[Source]) -> None:

@@ -1,4 +1,4 @@
-"""`jaxmark compare` and `jaxmark noise`: from flags to a report and an exit code."""
+"""`jaxmark compare`, `noise` and `export`: from flags to a report and an exit code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compare(asked: Namespace) -> int:
 def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
     """The margin of each case, from the noise floors kept for this machine."""
     from suite.analysis import noise
-    from suite.analysis.verdict import margin_for
+    from suite.analysis.verdict import assumed_margin
     from suite.record import floors
 
     known = {floor.key: floor for floor in floors.load(machine) if floor.metric == metric}
@@ -59,8 +59,8 @@ def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
     def margin_of(key: str, verdicts: int) -> Margin:
         floor = known.get(key)
         if floor is None:
-            return margin_for(threshold, None, None, machine.platform)
-        return margin_for(threshold, noise.margin(floor, verdicts), floor.runs, machine.platform)
+            return assumed_margin(threshold, machine.platform)
+        return noise.margin(floor, verdicts, threshold)
 
     return margin_of
 
@@ -95,6 +95,26 @@ def noise(asked: Namespace) -> int:
     else:
         report.show_measured(measured, gathered.skipped, path, make_console())
     return 0
+
+
+def export(asked: Namespace) -> int:
+    """Prints result files in another tool's format; 3 if none of their cases was measured.
+
+    Raises:
+        ResultFileError: a file cannot be read.
+        ConfigError: the format has no room for all of them.
+    """
+    import sys
+
+    from suite.analysis.sides import gather
+    from suite.bridges.exporting import export as write
+
+    gathered = gather(asked.files)
+    exported = write([source for side in gathered.sides for source in side.runs], asked.to)
+    for reason in (*gathered.skipped, *exported.left_out):
+        print(f"jaxmark: left out {reason}", file=sys.stderr)
+    print(exported.text)
+    return 0 if exported.cases else 3
 
 
 def parse_threshold(text: str) -> float:

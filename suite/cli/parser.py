@@ -33,6 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_show(verbs)
     _add_compare(verbs)
     _add_noise(verbs)
+    _add_export(verbs)
     _add_validate(verbs)
     _add_list(verbs)
     _add_devices(verbs)
@@ -172,6 +173,26 @@ def _add_noise(verbs: Any) -> None:
     noise.set_defaults(verb=_verb("suite.cli.compare", "noise"))
     noise.add_argument("results", nargs="*", metavar="RESULT", help="result files, folders or globs")
     noise.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_export(verbs: Any) -> None:
+    export = verbs.add_parser(
+        "export",
+        help="print result files as other tools read them",
+        description="Print result files in the format of another tool. Cases that were not measured have no\n"
+        "place in most of them; they are named on stderr.",
+        epilog=_examples(
+            "jaxmark export --to pytest-benchmark RUN.json          pytest-benchmark compare reads it",
+            "jaxmark export --to github-action-benchmark RUN.json   its tool customSmallerIsBetter",
+            "jaxmark export --to bencher RUN.json                   bencher run --adapter json --file ...",
+            "jaxmark export --to csv results/                       a row for each case of each file",
+        ),
+    )
+    export.set_defaults(verb=_verb("suite.cli.compare", "export"))
+    export.add_argument(
+        "--to", required=True, choices=("pytest-benchmark", "github-action-benchmark", "bencher", "csv")
+    )
+    export.add_argument("files", nargs="+", metavar="FILE", help="result files, folders or globs")
 
 
 def _add_validate(verbs: Any) -> None:

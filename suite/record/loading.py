@@ -101,11 +101,28 @@ def _is_action_list(document: Any) -> bool:
     return isinstance(document, list) and all(map(_has("name", "unit", "value"), document)) and bool(document)
 
 
+def _is_bencher(document: Any) -> bool:
+    """Benchmarks by name, in each measures by name, in each a value."""
+    measures = list(document.values()) if isinstance(document, dict) else []
+    metrics = [metric for measure in measures if isinstance(measure, dict) for metric in measure.values()]
+    return bool(metrics) and all(map(_has("value"), metrics))
+
+
 _OTHER_TOOLS: Mapping[str, Callable[[Any], bool]] = {
+    "what `jaxmark show --format json` printed, without the samples": _has("run", "environment", "results"),
+    "what `jaxmark compare --format json` printed": _has("metric", "base", "comparisons"),
     "results of pytest-benchmark": _has("machine_info", "benchmarks"),
     "results of google-benchmark": _has("context", "benchmarks"),
+    "results of pyperf": _has("benchmarks", "metadata", "version"),
+    "results of asv": _has("commit_hash", "results", "params"),
+    "results of hyperfine": lambda document: (
+        _has("results")(document)
+        and isinstance(document["results"], list)
+        and any(map(_has("command", "times"), document["results"]))
+    ),
     "data of github-action-benchmark": _has("repoUrl", "entries"),
     "a list for github-action-benchmark": _is_action_list,
+    "metrics for Bencher": _is_bencher,
 }
 
 

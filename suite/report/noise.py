@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 
 from suite.analysis.metrics import METRICS
-from suite.analysis.noise import LEAST_RUNS, Noise, margin
+from suite.analysis.noise import LEAST_RUNS, Noise, limit
 from suite.record.environment import Machine
 from suite.record.floors import Floor, FloorFile
 from suite.report.rows import to_json
@@ -54,7 +54,7 @@ def show_known(files: Sequence[FloorFile], folder: Path, console: Console) -> No
 
 
 def as_json(files: Sequence[FloorFile]) -> str:
-    """The floors of every machine, with the margins that one and ten verdicts would have."""
+    """The floors of every machine, with the limits for one verdict and for ten."""
     return to_json(
         [
             {
@@ -62,8 +62,8 @@ def as_json(files: Sequence[FloorFile]) -> str:
                 "floors": [
                     {
                         **msgspec.to_builtins(floor),
-                        "margin_for_1": margin(floor, 1),
-                        f"margin_for_{_TOGETHER}": margin(floor, _TOGETHER),
+                        "limit_for_1": limit(floor, 1),
+                        f"limit_for_{_TOGETHER}": limit(floor, _TOGETHER),
                     }
                     for floor in file.floors
                 ],
@@ -87,7 +87,7 @@ def _table(page: Page, floors: Sequence[Floor]) -> None:
         "case",
         "runs",
         *(_NAMES.get(metric, metric) for metric in metrics),
-        "margin: 1",
+        "limit: 1",
         str(_TOGETHER),
     ]
     page.table(header, [[key, *_cells(found, metrics)] for key, found in by_case.items()])
@@ -99,8 +99,8 @@ def _cells(found: dict[str, Floor], metrics: Sequence[str]) -> Iterator[str]:
     for metric in metrics:
         yield _percent(math.expm1(found[metric].p95)) if metric in found else "n/a"
     step = found.get("step_time", first)
-    yield _percent(margin(step, 1))
-    yield _percent(margin(step, _TOGETHER))
+    yield _percent(limit(step, 1))
+    yield _percent(limit(step, _TOGETHER))
 
 
 def _percent(share: float) -> str:
@@ -117,8 +117,8 @@ def _legend(page: Page) -> None:
     page.heading("How to read it")
     for text in (
         "The floor of a metric: the 95th percentile of |log ratio| between two whole runs.",
-        f"margin: how far the step time must move for a verdict when 1 or {_TOGETHER} cases are judged "
-        "together. More cases, and fewer runs, ask for more; so does a larger --threshold.",
+        f"limit: how far the step time must move at least for a verdict when 1 or {_TOGETHER} cases are "
+        "judged together. More cases, and fewer runs, ask for more.",
         "A floor knows of nothing slower than the time between its first and its last run.",
     ):
         page.line(text, indent=2)

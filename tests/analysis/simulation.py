@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from suite.analysis.noise import LEAST_RUNS, floor_from, margin
-from suite.analysis.verdict import FAMILY_ERROR, Verdict, judge, level_for, margin_for
+from suite.analysis.verdict import FAMILY_ERROR, Margin, Verdict, assumed_margin, judge, level_for
 from suite.record.floors import Floor
 
 BLOCKS = 20
@@ -119,39 +119,44 @@ class Found:
     slowdown: float
 
 
-MarginOf = Callable[[Floor, int], float]
+MarginOf = Callable[[Floor, int, float], Margin]
 
 
 def simulate(setting: Setting, trials: int, seed: int = 0, margin_of: MarginOf = margin) -> Found:
-    """Runs so many trials of a setting; `margin_of` turns a floor and m verdicts into a margin."""
+    """Runs so many trials of a setting; `margin_of` stands in for `suite.analysis.noise.margin`."""
     rng = np.random.default_rng(seed)
     alarms = 0
     margins: list[float] = []
     slowdowns: list[float] = []
     for _ in range(trials):
         verdicts = list(_trial(setting, rng, margin_of))
-        alarms += any(verdict.outcome in ("regressed", "improved") for verdict, _ in verdicts)
-        for verdict, allowed in verdicts:
-            margins.append(allowed)
-            low = verdict.ratio.low
-            slowdowns.append(math.inf if low is None else (1 + allowed) / low - 1)
+        alarms += any(verdict.outcome in ("regressed", "improved") for verdict in verdicts)
+        margins += [verdict.margin.fraction for verdict in verdicts]
+        slowdowns += [_needed_slowdown(verdict) for verdict in verdicts]
     return Found(alarms, float(np.median(margins)), float(np.percentile(slowdowns, 95)))
 
 
-def _trial(
-    setting: Setting, rng: np.random.Generator, margin_of: MarginOf
-) -> Iterator[tuple[Verdict, float]]:
+def _needed_slowdown(verdict: Verdict) -> float:
+    """How much slower the new run would have had to be for 'regressed', as a fraction."""
+    low, margin = verdict.ratio.low, verdict.margin
+    if low is None:
+        return math.inf
+    # Its interval must lie beyond threshold and floor, and its estimate beyond the limit.
+    return max((1 + margin.fraction) / low, (1 + margin.limit) / verdict.ratio.value) - 1
+
+
+def _trial(setting: Setting, rng: np.random.Generator, margin_of: MarginOf) -> Iterator[Verdict]:
     logs = process_logs(setting, setting.floor_runs + 2, rng)
     level = level_for(setting.cases)
     for case in range(setting.cases):
         *floor_runs, base, new = (run[case] for run in logs)
-        floor = runs = None
         if setting.measured:
             medians = [float(np.median(run)) for run in floor_runs]
-            found = floor_from("case", "step_time", medians, "", "")
-            floor, runs = margin_of(found, setting.cases), found.runs
-        allowed = margin_for(setting.threshold, floor, runs, "cpu").fraction
-        yield judge(base.tolist(), new.tolist(), allowed, level), allowed
+            floor = floor_from("case", "step_time", medians, "", "")
+            allowed = margin_of(floor, setting.cases, setting.threshold)
+        else:
+            allowed = assumed_margin(setting.threshold, "cpu")
+        yield judge(base.tolist(), new.tolist(), allowed, level)
 
 
 def main() -> int:

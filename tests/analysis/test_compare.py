@@ -10,7 +10,7 @@ import pytest
 from suite.analysis.compare import Comparison, Row, compare, exit_code
 from suite.analysis.metrics import Metric
 from suite.analysis.sides import gather
-from suite.analysis.verdict import margin_for
+from suite.analysis.verdict import measured_margin
 from suite.errors import ConfigError, ResultFileError
 from suite.record.schema import Compile, Conditions, Environment, Memory
 from tests.builders import STEPS_MS, case, environment, failure, memory, process
@@ -21,7 +21,7 @@ GPT = case("gpt", preset="gpt2-124m", layers="scan", params={"sequence": 64})
 
 def compared(*names: str, metric: Metric = "step_time", threshold: float = 0.05) -> Comparison:
     return compare(
-        gather(names), metric, threshold, lambda key, verdicts: margin_for(threshold, 0.02, 8, "cpu")
+        gather(names), metric, threshold, lambda key, verdicts: measured_margin(threshold, 0.02, 0.02, 8)
     )
 
 
@@ -134,7 +134,7 @@ def test_another_machine_gives_a_ratio_and_no_verdict(tmp_path: Path, machine: d
     assert found.pairings[0].alike == ("machine_id" in machine)
     assert row.ratio is not None
     assert row.ratio.value == pytest.approx(10)
-    assert (row.verdict, row.margin) == (None, None)
+    assert row.verdict is None
     assert exit_code(found, strict=True) == 0
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from suite.analysis.noise import LEAST_RUNS, Noise, margin, measure
+from suite.analysis.noise import LEAST_RUNS, Noise, floor_from, limit, margin, measure
 from suite.analysis.sides import Source, gather
 from suite.errors import ConfigError
 from suite.record.environment import Environment
@@ -55,27 +55,21 @@ def test_a_floor_by_hand() -> None:
 
 
 @pytest.mark.parametrize("verdicts", [1, 10, 200])
-def test_the_margin_is_the_prediction_of_students_t(verdicts: int) -> None:
+def test_the_limit_is_the_prediction_of_students_t(verdicts: int) -> None:
     floor = floor_of(measure(runs()))
     t = scipy_stats.t.ppf(1 - 0.025 / verdicts, 7)
-    expected = max(floor.p95, t * math.sqrt(2) * floor.deviation)
-    assert margin(floor, verdicts) == pytest.approx(math.expm1(expected), rel=1e-9)
+    expected = math.expm1(t * math.sqrt(2) * floor.deviation)
+    assert limit(floor, verdicts) == pytest.approx(expected, rel=1e-9)
+    found = margin(floor, verdicts, 0.01)
+    assert (found.source, found.runs) == ("measured", 8)
+    assert found.fraction == pytest.approx(math.expm1(floor.p95), rel=1e-9)
+    assert found.limit == pytest.approx(expected, rel=1e-9)
 
 
-def test_with_many_runs_and_one_case_the_margin_is_the_floor() -> None:
-    levels = tuple(np.exp(np.random.default_rng(0).normal(0, 0.02, 300)))
-    logs = np.log(levels)
-    pairs = np.abs(np.subtract.outer(logs, logs))[np.triu_indices(300, 1)]
-    floor = Floor(
-        key="k",
-        metric="step_time",
-        runs=300,
-        p95=float(np.percentile(pairs, 95)),
-        deviation=float(np.std(logs, ddof=1)),
-        first_run_at="",
-        last_run_at="",
-    )
-    assert margin(floor, 1) == pytest.approx(math.expm1(floor.p95), rel=0.05)
+def test_with_many_runs_and_one_case_the_limit_is_the_floor() -> None:
+    logs = np.random.default_rng(0).normal(0, 0.02, 300).tolist()
+    floor = floor_from("k", "step_time", logs, "", "")
+    assert limit(floor, 1) == pytest.approx(math.expm1(floor.p95), rel=0.05)
 
 
 def test_too_few_runs_are_refused() -> None:

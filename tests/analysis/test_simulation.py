@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from suite.analysis.verdict import Margin, measured_margin
 from suite.record.floors import Floor
 from tests.analysis.simulation import SETTINGS, Setting, allowed_share, simulate
 
@@ -22,16 +23,19 @@ def test_false_alarms_stay_within_five_percent(setting: Setting) -> None:
 def test_a_floor_that_ignores_how_many_cases_there_are_would_not_do() -> None:
     setting = Setting("runs differ more than processes", run=0.04, process=0.003)
 
-    def bare(floor: Floor, verdicts: int) -> float:
-        return math.expm1(floor.p95)
+    def bare(floor: Floor, verdicts: int, threshold: float) -> Margin:
+        return measured_margin(threshold, math.expm1(floor.p95), 0.0, floor.runs)
 
     assert simulate(setting, TRIALS, seed=7).alarms / TRIALS <= allowed_share(TRIALS)
     assert simulate(setting, TRIALS, seed=7, margin_of=bare).alarms / TRIALS > 0.2
 
 
 def test_no_floor_at_all_would_not_do() -> None:
+    def no_floor(floor: Floor, verdicts: int, threshold: float) -> Margin:
+        return Margin(threshold, "threshold")
+
     setting = Setting("runs differ more than processes", run=0.04, process=0.003)
-    assert simulate(setting, TRIALS, seed=7, margin_of=lambda floor, m: 0.0).alarms / TRIALS > 0.9
+    assert simulate(setting, TRIALS, seed=7, margin_of=no_floor).alarms / TRIALS > 0.9
 
 
 def test_a_quiet_machine_finds_small_changes() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from suite.analysis.compare import Comparison, MarginOf, compare
 from suite.analysis.metrics import Metric
 from suite.analysis.sides import gather
-from suite.analysis.verdict import Margin, margin_for
+from suite.analysis.verdict import Margin, assumed_margin, measured_margin
 from suite.record.schema import Conditions, Memory
 from tests.builders import STEPS_MS, case, environment, failure, memory, process
 from tests.sides import Steps, gpu, newer, run_file, scaled
@@ -42,7 +42,9 @@ def one_machine(folder: Path) -> Comparison:
     b = run_file(folder / "after.json", after_cases, newer(), started_at="2026-02-01T09:30:00Z")
 
     def margin_of(key: str, verdicts: int) -> Margin:
-        return margin_for(0.05, 0.034 if key == FAST.key else 0.062 if key == SLOW.key else None, 9, "cpu")
+        floors = {FAST.key: 0.034, SLOW.key: 0.062}
+        floor = floors.get(key)
+        return assumed_margin(0.05, "cpu") if floor is None else measured_margin(0.05, floor, 1.3 * floor, 9)
 
     return _compare([a, b], "step_time", margin_of)
 
@@ -71,7 +73,7 @@ def machines(folder: Path, metric: Metric = "step_time") -> Comparison:
 
 def assumed(names: list[str], metric: Metric = "step_time") -> Comparison:
     """With no noise floor."""
-    return _compare(names, metric, lambda key, verdicts: margin_for(0.05, None, None, "cpu"))
+    return _compare(names, metric, lambda key, verdicts: assumed_margin(0.05, "cpu"))
 
 
 def _compare(names: list[str], metric: Metric, margin_of: MarginOf) -> Comparison:

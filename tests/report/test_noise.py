@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -48,9 +49,13 @@ def test_floors_are_found_kept_printed_and_used(capsys: pytest.CaptureFixture[st
 
     base = run_file(tmp_path / "base.json", [(case(), STEADY)])
     new = run_file(tmp_path / "new.json", [(case(), scaled(STEADY, 1.09))])
+    assert main(["compare", base, new, "--threshold", "1%", "--format", "json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["comparisons"][0]["cases"]
+    assert row["limit_between_runs"] == floor["limit_for_1"]
+    assert math.expm1(floor["p95"]) <= row["margin"] < floor["limit_for_1"]
     assert main(["compare", base, new, "--threshold", "1%"]) == 1
     text = capsys.readouterr().out
-    assert f"{floor['margin_for_1'] * 100:.1f}%+  regressed" in text
+    assert f"{row['margin'] * 100:.1f}%+  regressed" in text
     assert "+ measured: the noise floor between whole runs here, from 8 runs" in text
     assert main(["compare", base, new]) == 1
     assert "5%  regressed" in capsys.readouterr().out, "the threshold is the larger one"

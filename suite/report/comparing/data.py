@@ -75,7 +75,8 @@ def _pairing(comparison: Comparison, pairing: Pairing) -> dict[str, Any]:
 
 
 def _row(row: Row, metric: Metric) -> dict[str, Any]:
-    verdict, margin, ratio = row.verdict, row.margin, row.ratio
+    verdict, ratio = row.verdict, row.ratio
+    margin = verdict.margin if verdict else None
     return {
         "key": row.key,
         "state": row.state,
@@ -89,6 +90,7 @@ def _row(row: Row, metric: Metric) -> dict[str, Any]:
         "margin": margin.fraction if margin else None,
         "margin_source": margin.source if margin else None,
         "margin_runs": margin.runs if margin else None,
+        "limit_between_runs": margin.limit if margin and margin.runs else None,
         "base": _figures(row, metric, "base"),
         "new": _figures(row, metric, "new"),
         "warnings": [msgspec.to_builtins(note) for note in row.notes],

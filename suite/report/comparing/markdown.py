@@ -78,11 +78,11 @@ def _changes(pairing: Pairing) -> str:
 
 def _cells(row: Row, comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     figures = [words.figure(f, comparison.metric) for f in (row.base_figures, row.new_figures)]
-    if row.ratio is None or row.verdict is None or row.margin is None:
+    if row.ratio is None or row.verdict is None:
         return [text(names[row.key]), *figures, "-", "-", f"⚫ {words.gap(row)}"]
     mark = " !" if row.notes else ""
     verdict = f"{_SIGNS[row.verdict.outcome]} {text(words.verdict(row.verdict))}{mark}"
-    margin = text(words.margin(row.margin))
+    margin = text(words.margin(row.verdict.margin))
     return [text(names[row.key]), *figures, words.change(row.ratio), margin, verdict]
 
 

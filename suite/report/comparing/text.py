@@ -88,11 +88,18 @@ def differences(page: Page, pairing: Pairing) -> None:
 def _cells(row: Row, comparison: Comparison, names: dict[str, str]) -> list[Cell]:
     before = words.figure(row.base_figures, comparison.metric)
     after = words.figure(row.new_figures, comparison.metric)
-    if row.ratio is None or row.verdict is None or row.margin is None:
+    if row.ratio is None or row.verdict is None:
         return [names[row.key], before, after, "-", "-", (words.gap(row), _gap_style(row))]
     said = words.verdict(row.verdict) + ("" if not row.notes else " !")
     style = STYLES[row.verdict.outcome]
-    return [names[row.key], before, after, words.change(row.ratio), words.margin(row.margin), (said, style)]
+    return [
+        names[row.key],
+        before,
+        after,
+        words.change(row.ratio),
+        words.margin(row.verdict.margin),
+        (said, style),
+    ]
 
 
 def _gap_style(row: Row) -> str:
@@ -149,14 +156,18 @@ def verdict_legend(comparison: Comparison, pairings: Sequence[Pairing]) -> list[
         f"{comparison.level:.2%} or more{together if count > 1 else ''}.",
         "Regressed or improved: the whole interval is beyond the margin; equivalent: wholly within it.",
     ]
-    sources = {row.margin.source for row in verdicts if row.margin is not None}
+    sources = {row.verdict.margin.source for row in verdicts if row.verdict}
     if "assumed" in sources:
         texts.append(
             "* assumed: no noise floor is known for this case on this machine. `jaxmark noise` finds it "
             "from several whole runs."
         )
     if "measured" in sources:
-        runs = [row.margin.runs for row in verdicts if row.margin and row.margin.source == "measured"]
+        runs = [
+            row.verdict.margin.runs
+            for row in verdicts
+            if row.verdict and row.verdict.margin.source == "measured"
+        ]
         known = sorted({count for count in runs if count is not None})
         texts.append(
             f"+ measured: the noise floor between whole runs here, from {_range(known)} runs, for "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -40,12 +41,18 @@ def compare(asked: Namespace) -> int:
     elif asked.format == "markdown":
         from suite.report.comparing.markdown import as_markdown
 
-        print(as_markdown(comparison))
+        _print(as_markdown(comparison))
     else:
         from suite.report.comparing import data
 
-        print(data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison))
+        _print(data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison))
     return code
+
+
+def _print(text: str) -> None:
+    """Prints text with names from outside, as escapes where the output's encoding cannot hold them."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
@@ -104,8 +111,6 @@ def export(asked: Namespace) -> int:
         ResultFileError: a file cannot be read.
         ConfigError: the format has no room for all of them.
     """
-    import sys
-
     from suite.analysis.sides import gather
     from suite.bridges.exporting import export as write
 
@@ -113,7 +118,7 @@ def export(asked: Namespace) -> int:
     exported = write([source for side in gathered.sides for source in side.runs], asked.to)
     for reason in (*gathered.skipped, *exported.left_out):
         print(f"jaxmark: left out {reason}", file=sys.stderr)
-    print(exported.text)
+    _print(exported.text)
     return 0 if exported.cases else 3
 
 

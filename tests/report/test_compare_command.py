@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,19 @@ def test_bad_input_exits_with_2(
     assert capsys.readouterr().err.startswith("jaxmark: ")
     assert main(["compare", base, base]) == 2
     assert "are the same file" in capsys.readouterr().err
+
+
+def test_an_encoding_that_holds_ascii_only(tmp_path: Path) -> None:
+    strange = case("模型:naïve", preset="own", mode="own")
+    a, b = (run_file(tmp_path / f"{name}.json", [(strange, STEPS_MS)]) for name in "ab")
+    for form in ("text", "json", "markdown", "csv"):
+        done = subprocess.run(
+            [sys.executable, "-m", "suite", "compare", a, b, "--format", form],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        assert b"\\u6a21" in done.stdout, form
 
 
 SCRIPT = """

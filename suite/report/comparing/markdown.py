@@ -14,7 +14,14 @@ from suite.report.comparing.text import verdict_legend
 from suite.report.show import device_name
 from suite.report.text import clean
 
-_SIGNS = {"regressed": "🔴", "improved": "🟢", "equivalent": "⚪", "inconclusive": "🟡"}
+# Shortcodes, which GitHub draws and any encoding can hold.
+_SIGNS = {
+    "regressed": ":red_circle:",
+    "improved": ":green_circle:",
+    "equivalent": ":white_circle:",
+    "inconclusive": ":yellow_circle:",
+}
+_GAP = ":black_circle:"
 # What would end a table's cell, start a tag, a link, a mention or emphasis.
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|<>[]*_`#@~"})
 
@@ -79,7 +86,7 @@ def _changes(pairing: Pairing) -> str:
 def _cells(row: Row, comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     figures = [words.figure(f, comparison.metric) for f in (row.base_figures, row.new_figures)]
     if row.ratio is None or row.verdict is None:
-        return [text(names[row.key]), *figures, "-", "-", f"⚫ {words.gap(row)}"]
+        return [text(names[row.key]), *figures, "-", "-", f"{_GAP} {words.gap(row)}"]
     mark = " !" if row.notes else ""
     verdict = f"{_SIGNS[row.verdict.outcome]} {text(words.verdict(row.verdict))}{mark}"
     margin = text(words.margin(row.verdict.margin))

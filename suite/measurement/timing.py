@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from statistics import median
 
 from suite.record.schema import MeasureSettings
 
@@ -76,7 +75,7 @@ def warm_up(
         steps.append(current)
         ns.append(time_once(run, current, clock))
         if chosen is None:
-            current, chosen = _next_block_steps(current, ns[-1], len(ns))
+            current, chosen = _next_block_steps(steps, ns)
             if chosen is None:
                 continue
         elapsed, done = sum(ns), sum(steps)
@@ -87,17 +86,20 @@ def warm_up(
             return Warmup(steps, ns, chosen, steady=False)
 
 
-def _next_block_steps(current: int, block_ns: int, samples: int) -> tuple[int, int | None]:
+def _next_block_steps(steps: list[int], ns: list[int]) -> tuple[int, int | None]:
     """Grows K until a block lasts long enough; returns (K to run next, K if it is chosen).
 
     The first sample is never trusted: the second step still runs half as long again as a steady
-    one. Growth aims a tenth above the least length, so that a block does not fall below it.
+    one. Nor is a single block: one that another program held up would choose a K that is far too
+    small for every process to come. Growth aims a tenth above the least length, so that a block does
+    not fall below it.
     """
-    if samples < 2:
-        return current, None
-    if block_ns >= MIN_BLOCK_NS:
-        return current, current
-    return max(current + 1, math.ceil(current * 1.1 * MIN_BLOCK_NS / max(block_ns, 1))), None
+    current = steps[-1]
+    blocks = [t for k, t in zip(steps[1:], ns[1:], strict=True) if k == current]
+    quickest = min(blocks, default=MIN_BLOCK_NS)
+    if quickest < MIN_BLOCK_NS:
+        return max(current + 1, math.ceil(current * 1.1 * MIN_BLOCK_NS / max(quickest, 1))), None
+    return current, current if len(blocks) >= 2 else None
 
 
 def _settled(blocks: list[int]) -> bool:
@@ -115,8 +117,3 @@ def sample(
     while taken < most and (taken < MIN_SAMPLES or clock() - began < seconds * 1e9):
         yield time_once(run, steps, clock)
         taken += 1
-
-
-def step_ns(warmup: Warmup) -> float:
-    """The step time that the last warm-up blocks show, in nanoseconds."""
-    return median(warmup.ns[-2:]) / warmup.block_steps

@@ -49,6 +49,12 @@ def test_slow_first_steps_do_not_choose_the_block_size() -> None:
     assert warm(machine).block_steps >= 10
 
 
+@pytest.mark.parametrize("held_up", [1, 2, 3])
+def test_one_block_that_was_held_up_does_not_choose_the_block_size(held_up: int) -> None:
+    machine = Machine(lambda n: 80 * MS if n == held_up else 1 * MS)
+    assert warm(machine).block_steps >= 50
+
+
 def test_a_given_block_size_is_kept() -> None:
     warmup = warm(Machine(lambda _: 1 * MS), block_steps=7)
     assert warmup.block_steps == 7

@@ -68,7 +68,10 @@ class AotStep:
         state: Sequence[jax.Array] = self._state
         split = len(state)
         leaves: Sequence[jax.Array] = []
+        # Earlier outputs go before a step makes new ones: kept, they would count twice in its peak.
+        self._outputs = []
         for _ in range(steps):
+            del leaves
             leaves = executable(*state, *batch)
             state = leaves[:split]
         jax.block_until_ready(leaves)
@@ -169,8 +172,6 @@ def static_memory(executable: Any) -> tuple[StaticMemory | None, str | None]:
 def xla_flops(executable: Any) -> float | None:
     """XLA's own FLOP count; it counts the body of a loop once, so it is for comparison only."""
     cost = executable.cost_analysis()
-    if isinstance(cost, list):  # jax before 0.5 gave one mapping per device
-        cost = cost[0] if cost else None
     value = cost.get("flops") if cost else None
     return float(value) if value is not None and value > 0 else None
 

@@ -56,8 +56,10 @@ class CallStep:
     def run(self, steps: int) -> None:
         """Calls the function `steps` times and waits for its outputs and its arguments' variables."""
         function, args, kwargs = self._function, self._args, self._kwargs
-        outputs: Any = None
+        # Earlier outputs go before a call makes new ones: kept, they would count twice in its peak.
+        outputs = self._outputs = None
         for _ in range(steps):
+            outputs = None
             try:
                 outputs = function(*args, **kwargs)
             except (RuntimeError, ValueError) as error:

@@ -41,10 +41,20 @@ class MemoryProbe:
         self._fresh = fresh_process
         self._allocator: dict[str, dict[str, int]] = {}
         self._compile_high_water: int | None = None
+        self._host_reason: str | None = None
 
     @property
     def _reads_rss(self) -> bool:
         return bool(self._device.platform == "cpu") and self._os == "linux"
+
+    def _reset_high_water(self) -> bool:
+        """Starts the kernel's high-water mark anew; False where it has none, as under gVisor."""
+        try:
+            (self._proc / "clear_refs").write_text("5")
+        except OSError as error:
+            self._host_reason = f"this kernel's high-water mark of memory cannot be reset: {error}"
+            return False
+        return True
 
     def read_allocator(self, point: str) -> None:
         """Stores the device's raw `memory_stats()` under 'baseline', 'after_compile', ...."""
@@ -55,12 +65,12 @@ class MemoryProbe:
     def before_compile(self) -> None:
         """Starts the high-water mark of compiling."""
         if self._reads_rss:
-            _reset_high_water(self._proc)
+            self._reset_high_water()
 
     def after_compile(self) -> None:
         """Reads the high-water mark of compiling."""
         self.read_allocator("after_compile")
-        if self._reads_rss:
+        if self._reads_rss and self._host_reason is None:
             self._compile_high_water = _status_bytes(self._proc, "VmHWM")
 
     def measure(self, step: Step) -> Memory:
@@ -75,17 +85,19 @@ class MemoryProbe:
             step.program.static,
             step.program.static_reason,
             host,
+            host_reason=self._host_reason,
             platform=self._device.platform,
             os=self._os,
             fresh=self._fresh,
         )
 
-    def _host_rss(self, step: Step) -> HostRss:
+    def _host_rss(self, step: Step) -> HostRss | None:
         gc.collect()
         _trim_heap()
         live = step.live_bytes()
         resident = _status_bytes(self._proc, "VmRSS")
-        _reset_high_water(self._proc)
+        if not self._reset_high_water():
+            return None
         for _ in range(_STEPS):
             step.run(1)
         return HostRss(
@@ -102,6 +114,7 @@ def derive(
     static_reason: str | None,
     host: HostRss | None,
     *,
+    host_reason: str | None = None,
     platform: str,
     os: str,
     fresh: bool = True,
@@ -109,7 +122,10 @@ def derive(
     """Chooses the method that this platform allows and computes the peak by it."""
     memory = Memory(allocator=allocator or None, static=static, host_rss=host)
     if host is not None:
-        memory.peak_bytes, memory.method = max(host.high_water_bytes - host.baseline_bytes, 0), "host_rss"
+        _derive_host(memory, host)
+    elif host_reason is not None:
+        # The compiler's total is no stand-in: on a CPU it can leave temporaries out.
+        memory.reason = host_reason
     elif platform == "cpu" and os == "darwin":
         memory.peak_bytes, memory.method = _lifetime_rss_bytes(), "host_rss_lifetime"
     elif "peak_bytes_in_use" in allocator.get("after_steps", {}):
@@ -119,6 +135,14 @@ def derive(
     else:
         memory.reason = f"no memory statistics on this device, and {static_reason or 'no static analysis'}"
     return memory
+
+
+def _derive_host(memory: Memory, host: HostRss) -> None:
+    grown = host.high_water_bytes - host.baseline_bytes
+    if grown > 0:
+        memory.peak_bytes, memory.method = grown, "host_rss"
+    else:
+        memory.reason = "the step holds no arrays and took less than a page of memory"
 
 
 def _derive_allocator(
@@ -144,10 +168,6 @@ def _status_bytes(proc: Path, name: str) -> int:
     if found is None:
         raise OSError(f"{proc / 'status'} has no line {name!r}; is this Linux?")
     return int(found[1]) * 1024
-
-
-def _reset_high_water(proc: Path) -> None:
-    (proc / "clear_refs").write_text("5")
 
 
 def _trim_heap() -> None:

@@ -66,7 +66,7 @@ class HostRss(Record):
 
     Attributes:
         baseline_bytes: VmRSS after compiling, less the live arrays.
-        live_array_bytes: state and batch.
+        live_array_bytes: state, batch and the outputs of the step before.
         high_water_bytes: VmHWM over the steps.
         compile_high_water_bytes: VmHWM while compiling.
     """
@@ -120,7 +120,7 @@ class Checks(Record):
     Attributes:
         finite: no NaN or infinity in losses and outputs.
         losses: of steps 1 to 5 from fresh state; null within for one that is not finite.
-        loss_falls: the fifth is below the first; null where that is not asked of the workload.
+        loss_falls: the fifth is below the first; null without losses.
         reference: agreement with the committed reference.
         reference_reason: why `reference` is null.
     """

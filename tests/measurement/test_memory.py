@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from suite.measurement.aot import AotStep
+from suite.measurement.call import CallStep
 from suite.measurement.memory import MemoryProbe, derive
 from suite.record.schema import HostRss, StaticMemory
 
@@ -44,6 +45,15 @@ def test_the_method_follows_the_platform(stats, host, platform, system, peak, me
     assert (memory.peak_bytes, memory.method) == (peak, method)
 
 
+def test_memory_that_did_not_grow_is_null_with_a_reason() -> None:
+    flat = HostRss(
+        baseline_bytes=1000, live_array_bytes=0, high_water_bytes=1000, compile_high_water_bytes=None
+    )
+    memory = derive({}, None, None, flat, platform="cpu", os="linux")
+    assert (memory.peak_bytes, memory.method) == (None, None)
+    assert memory.reason
+
+
 def test_a_missing_peak_is_null_with_a_reason_and_never_zero() -> None:
     for stats, static, fresh in [
         ({}, None, True),
@@ -70,6 +80,35 @@ def test_resident_memory_of_a_known_program() -> None:
     memory = MemoryProbe(jax.devices()[0]).measure(ready)
     assert memory.method == "host_rss"
     assert product <= memory.peak_bytes < 1.15 * product
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+@pytest.mark.parametrize("path", ["aot", "call"])
+def test_outputs_of_the_step_before_are_not_counted_twice(path: str) -> None:
+    side = 8192
+    output = 4 * side * side
+
+    def infer(state, batch):
+        return state, state[:, None] * batch[None, :]
+
+    state, batch = jnp.ones(side), jnp.ones(side)
+    ready = AotStep(infer, state, batch) if path == "aot" else CallStep(jax.jit(infer), (state, batch), {})
+    ready.run(1)
+    memory = MemoryProbe(jax.devices()[0]).measure(ready)
+    assert output <= memory.peak_bytes < 1.15 * output
+
+
+def test_a_kernel_without_a_high_water_mark_leaves_the_peak_null(tmp_path) -> None:
+    (tmp_path / "status").write_text("VmRSS:  1000 kB\n")
+    (tmp_path / "clear_refs").mkdir()  # cannot be written, whoever runs the test
+    ready = AotStep(lambda s, b: (s, s + b), jnp.ones((8,)), jnp.ones((8,)))
+    probe = MemoryProbe(jax.devices()[0], proc=tmp_path, platform="linux")
+    probe.before_compile()
+    probe.after_compile()
+    memory = probe.measure(ready)
+    assert (memory.peak_bytes, memory.method, memory.host_rss) == (None, None, None)
+    assert "clear_refs" in memory.reason
+    assert memory.static is not None
 
 
 def test_no_line_in_proc_is_an_error_that_names_the_file(tmp_path) -> None:

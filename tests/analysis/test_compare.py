@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from suite.analysis.compare import Comparison, Row, compare, exit_code
 from suite.analysis.metrics import Metric
@@ -384,6 +386,58 @@ class TestWarnings:
     def test_blocks_of_one_step_and_of_several(self, tmp_path: Path) -> None:
         ones = [process(n, ms, steps=1) for n, ms in enumerate(STEPS_MS)]
         assert self.codes(tmp_path, [(case(), ones)], [(case(), STEPS_MS)]) == ["block_steps"]
+
+    def test_other_work_under_the_same_name(self, tmp_path: Path) -> None:
+        names = [run_file(tmp_path / f"{name}.json", [(case(), STEPS_MS)]) for name in "ab"]
+        text = Path(names[1]).read_text()
+        Path(names[1]).write_text(
+            text.replace('"flops":12000000000', '"flops":13000000000').replace(
+                '"gradient":8000000000', '"gradient":9000000000'
+            )
+        )
+        (note,) = only_row(compared(*names)).notes
+        assert note.code == "work_differs"
+        assert "12,000,000,000 FLOPs in base and 13,000,000,000 in new" in note.message
+
+
+PARTS: dict[str, Any] = {
+    "good": STEPS_MS,
+    "slow": scaled(STEPS_MS, 2),
+    "few": STEPS_MS[:2],
+    "failed": [failure()],
+    "broken off": [*STEPS_MS[:6], failure(6)],
+    "never": (),
+}
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(*[st.sampled_from([*PARTS, "absent"])] * 2), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_only_what_was_compared_can_pass(tmp_path: Path, cases: list[tuple[str, str]], strict: bool) -> None:
+    sides = [
+        [(case(batch=n + 1, params={"n": n * n}), PARTS[pair[side]]) for n, pair in enumerate(cases)
+         if pair[side] != "absent"]
+        for side in (0, 1)
+    ]  # fmt: skip
+    if not all(sides):
+        return
+    code = exit_code(both(tmp_path, *sides), strict)
+    passing = {("good", "good"), ("slow", "slow"), ("slow", "good")}
+    unsettled = {(a, b) for a in ("good", "slow", "few") for b in ("good", "slow", "few") if "few" in (a, b)}
+    pairs = set(cases) - {("absent", "absent")}
+    added = {pair for pair in pairs if pair[0] == "absent"}
+    if code == 0:
+        assert pairs - added <= passing | unsettled
+        assert not strict or pairs <= passing
+    if code == 4:
+        assert strict
+        assert pairs & (unsettled | added)
+    if code == 3:
+        assert all("absent" in pair for pair in pairs)
+    if pairs <= passing:
+        assert code == 0
 
 
 def test_unicode_and_very_long_names(tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ from suite.record.store import Store, utc_now
 from suite.run import subject
 from suite.spec.case import Path as CasePath
 from suite.spec.settings import MeasureSettings
-from suite.workloads.own import Call, Facts, Step, own_case
+from suite.spec.sources import own_case
+from suite.workloads.own import Call, Facts, Step
 
 _ONE_PROCESS = Note(
     code="one_process",
@@ -121,7 +122,8 @@ def measure(
         own = _pure_step(step, args, kwargs, facts)
     else:
         raise WorkloadError(f"path must be 'aot' or 'call', found {path!r}")
-    case = own_case(name or str(getattr(step, "__name__", type(step).__name__)), facts, path)
+    called = name or str(getattr(step, "__name__", type(step).__name__))
+    case = own_case(called, version=version, batch=batch_size, path=path)
     chosen = settings or MeasureSettings()
     memory = MemoryProbe(jax.devices()[0], fresh_process=False)
     ready = subject.from_object(own, 0, memory, lambda _: None)

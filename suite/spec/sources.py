@@ -8,6 +8,7 @@ from pathlib import Path
 
 from suite.errors import WorkloadError
 from suite.spec.case import Case
+from suite.spec.case import Path as CasePath
 
 ENTRY_POINTS = "jaxmark.workloads"
 
@@ -43,18 +44,26 @@ def source_of(name: str, folder: Path) -> str | None:
     return f"{_short(path)}:{attribute}"
 
 
-def own_case(source: str) -> Case:
-    """The identity that a user's workload has as long as its code has not been asked."""
+def own_name(source: str) -> str:
+    """What a user's workload is called: the file's stem, or the package's module, and the name in it."""
     place, _, name = source.rpartition(":")
-    stem = Path(place).stem if place.endswith(".py") else place
+    return f"{Path(place).stem if place.endswith('.py') else place}:{name}"
+
+
+def own_case(workload: str, *, version: int = 1, batch: int | None = None, path: CasePath = "aot") -> Case:
+    """The identity of a workload outside the catalogue.
+
+    What only its code knows has a default, which stands until that code has been asked.
+    """
     return Case(
-        workload=f"{stem}:{name}",
-        version=1,
+        workload=workload,
+        version=version,
         preset="own",
         mode="own",
         precision="own",
-        batch=None,
+        batch=batch,
         layers="own",
+        path=path,
     )
 
 

@@ -12,7 +12,7 @@ from suite.errors import ConfigError, JaxmarkError
 from suite.spec import catalogue
 from suite.spec.case import Case
 from suite.spec.places import Place, Text
-from suite.spec.sources import own_case, source_of
+from suite.spec.sources import own_case, own_name, source_of
 
 Table = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ def _resolve(table: CaseTable, fields: dict[str, Any], folder: Path) -> tuple[Ca
         if source is None:
             return catalogue.resolve(name, **settings), None
         _refuse_settings(name, settings)
-        return own_case(source), source
+        return own_case(own_name(source)), source
     except JaxmarkError as error:
         key = _key_in(str(error), fields)
         where = table.text.at(Place("case", table.number, key))

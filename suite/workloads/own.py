@@ -24,6 +24,8 @@ from typing import Any
 
 from suite.errors import WorkloadError, nearest
 from suite.spec.case import Case
+from suite.spec.case import Path as CasePath
+from suite.spec.sources import own_case, own_name
 from suite.workloads.base import Workload
 
 
@@ -95,24 +97,9 @@ def load(source: str) -> Own:
 
 def describe(own: Own, source: str) -> Case:
     """The case that a user's workload is; its name is that of the file and the object."""
-    place, _, name = source.rpartition(":")
     facts = own.facts if isinstance(own, Step | Call) else Facts()
-    stem = Path(place).stem if place.endswith(".py") else place
-    return own_case(f"{stem}:{name}", facts, "call" if isinstance(own, Call) else "aot")
-
-
-def own_case(workload: str, facts: Facts, path: Any) -> Case:
-    """The identity of a workload outside the catalogue."""
-    return Case(
-        workload=workload,
-        version=facts.version,
-        preset="own",
-        mode="own",
-        precision="own",
-        batch=facts.batch,
-        layers="own",
-        path=path,
-    )
+    path: CasePath = "call" if isinstance(own, Call) else "aot"
+    return own_case(own_name(source), version=facts.version, batch=facts.batch, path=path)
 
 
 def source_sha256(source: str) -> str | None:

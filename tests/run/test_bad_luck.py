@@ -17,7 +17,7 @@ from suite.analysis.files import load, problems
 from suite.record.schema import MeasureSettings, Result, ResultFile, Stage
 from suite.run.attempt import attempt
 from suite.run.protocol import Job
-from suite.spec.sources import own_case
+from suite.spec.sources import own_case, own_name
 from tests.run.command import (
     BRIEF,
     OWN,
@@ -75,7 +75,7 @@ def test_a_worker_runs_out_of_its_own_limit_before_the_machine_does() -> None:
     source = f"{OWN / 'tiny.py'}:large"
     settings = MeasureSettings(warmup_seconds=0.02, block_seconds=0.02, latency_seconds=0.02)
     job = Job(
-        case=own_case(source),
+        case=own_case(own_name(source)),
         index=0,
         platform="cpu",
         seed=0,

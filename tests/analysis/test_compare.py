@@ -9,34 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from suite.analysis.compare import Comparison, Row, compare, exit_code
+from suite.analysis.compare import exit_code
 from suite.analysis.metrics import Metric
-from suite.analysis.sides import gather
-from suite.analysis.verdict import measured_margin
-from suite.errors import ConfigError, ResultFileError
-from suite.record.schema import Compile, Conditions, Environment, Memory
+from suite.record.schema import Compile, Memory
+from tests.analysis.comparing import GPT, both, compared, only_row
 from tests.builders import STEPS_MS, case, environment, failure, memory, process
-from tests.sides import Cases, gpu, newer, run_file, scaled
-
-GPT = case("gpt", preset="gpt2-124m", layers="scan", params={"sequence": 64})
-
-
-def compared(*names: str, metric: Metric = "step_time", threshold: float = 0.05) -> Comparison:
-    return compare(
-        gather(names), metric, threshold, lambda key, verdicts: measured_margin(threshold, 0.02, 0.02, 8)
-    )
-
-
-def both(
-    tmp_path: Path, before: Cases, after: Cases, place: Environment | None = None, **how: Any
-) -> Comparison:
-    """Two runs, compared; `place` is where the second took place."""
-    return compared(run_file(tmp_path / "a.json", before), run_file(tmp_path / "b.json", after, place), **how)
-
-
-def only_row(comparison: Comparison) -> Row:
-    (row,) = comparison.pairings[0].rows
-    return row
+from tests.sides import gpu, newer, run_file, scaled
 
 
 @pytest.mark.parametrize(
@@ -268,136 +246,6 @@ def test_a_metric_that_is_not_there_says_why(
     row = only_row(found)
     assert (row.state, row.reason) == ("no_figure", f"new: {why}")
     assert exit_code(found, strict=False) == 3
-
-
-class TestGathering:
-    def test_a_folder_gives_the_newest_result_of_each_case(self, tmp_path: Path) -> None:
-        run_file(
-            tmp_path / "old/1.json",
-            [(case(), STEPS_MS), (GPT, STEPS_MS)],
-            started_at="2026-01-01T12:00:00Z",
-        )
-        run_file(
-            tmp_path / "old/x/2.json",
-            [(case(), scaled(STEPS_MS, 2)), (GPT, ())],
-            started_at="2026-01-02T12:00:00Z",
-        )
-        new = run_file(tmp_path / "new.json", [(case(), scaled(STEPS_MS, 2)), (GPT, STEPS_MS)])
-        found = compared(str(tmp_path / "old"), new)
-        assert [row.ratio and round(row.ratio.value, 6) for row in found.pairings[0].rows] == [1.0, 1.0], (
-            "the newer run of one case, and the older of the case that the newer run did not reach"
-        )
-        assert found.base.superseded == 2
-
-    def test_other_json_in_a_folder_is_named_and_skipped(self, tmp_path: Path) -> None:
-        a = run_file(tmp_path / "a.json", [(case(), STEPS_MS)])
-        run_file(tmp_path / "b/b.json", [(case(), STEPS_MS)])
-        (tmp_path / "b/package.json").write_text('{"name": "x"}')
-        (tmp_path / "b/bench.json").write_text('{"machine_info": {}, "benchmarks": []}')
-        (tmp_path / "b/notes.txt").write_text("no")
-        for argument in (str(tmp_path / "b"), str(tmp_path / "b/*.json")):
-            found = compared(a, argument)
-            assert found.pairings[0].compared
-            assert len(found.skipped) == 2
-            assert (
-                "bench.json: expected a result file of jaxmark, found results of pytest-benchmark"
-                in (found.skipped[0])
-            )
-            assert "package.json: expected a result file of jaxmark" in found.skipped[1]
-
-    def test_other_json_named_by_itself_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "bench.json").write_text('{"machine_info": {}, "benchmarks": []}')
-        with pytest.raises(ResultFileError, match="found results of pytest-benchmark"):
-            gather([str(tmp_path / "bench.json")])
-
-    def test_folders_and_globs_with_nothing(self, tmp_path: Path) -> None:
-        for argument in (str(tmp_path), str(tmp_path / "*.json")):
-            with pytest.raises(ResultFileError, match=r"found no \.json file"):
-                gather([argument])
-        (tmp_path / "x.json").write_text("{}")
-        with pytest.raises(ResultFileError, match=r"1 \.json files, none of them readable: .*x\.json"):
-            gather([str(tmp_path)])
-        with pytest.raises(ResultFileError, match="No file"):
-            gather([str(tmp_path / "none.json")])
-
-    def test_several_machines_in_a_folder_are_a_side_each(self, tmp_path: Path) -> None:
-        run_file(tmp_path / "a.json", [(case(), STEPS_MS)], started_at="2026-01-01T12:00:00Z")
-        run_file(tmp_path / "b.json", [(case(), STEPS_MS)], gpu())
-        (pairing,) = compared(str(tmp_path)).pairings
-        assert not pairing.same_machine
-
-    def test_one_run_twice_is_refused_under_any_name(self, tmp_path: Path) -> None:
-        a = run_file(tmp_path / "a.json", [(case(), STEPS_MS)])
-        run_file(tmp_path / "copy.json", [(case(), STEPS_MS)], id="a")
-        (tmp_path / "link.json").symlink_to(tmp_path / "a.json")
-        for other, same in ((a, "file"), (str(tmp_path / "link.json"), "file"), ("copy.json", "run")):
-            with pytest.raises(ConfigError, match=rf"are the same {same} \(id a\)"):
-                gather([a, str(tmp_path / other)])
-
-    def test_one_side_is_not_enough(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="at least one other run"):
-            compared(run_file(tmp_path / "a.json", [(case(), STEPS_MS)]))
-
-    def test_zero_and_negative_times_are_refused_on_load(self, tmp_path: Path) -> None:
-        a = run_file(tmp_path / "a.json", [(case(), STEPS_MS)])
-        text = Path(a).read_text()
-        for wrong in ("0", "-40000000"):
-            (tmp_path / "b.json").write_text(text.replace("[40000000,", f"[{wrong},"))
-            with pytest.raises(ResultFileError, match=r"Expected `int` >= 1"):
-                gather([a, str(tmp_path / "b.json")])
-
-
-class TestWarnings:
-    def codes(self, tmp_path: Path, before: Cases, after: Cases, **how: Any) -> list[str]:
-        row = only_row(both(tmp_path, before, after, **how))
-        return [note.code for note in row.notes]
-
-    def test_a_quiet_pair_has_none(self, tmp_path: Path) -> None:
-        assert self.codes(tmp_path, [(case(), STEPS_MS)], [(case(), STEPS_MS)]) == []
-
-    def test_what_the_runs_said(self, tmp_path: Path) -> None:
-        busy = Conditions(load_average_before=0.4, steady=False)
-        after = [process(n, ms, conditions=busy) for n, ms in enumerate((4.0, 4.1, 4.2, 4.3, 4.1, 4.0, 6.0))]
-        assert self.codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)]) == ["not_steady", "spread"]
-        assert self.codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)], metric="memory") == []
-
-    @pytest.mark.parametrize(
-        ("code", "changes"),
-        [
-            ("load_differs", {"conditions": Conditions(load_average_before=1.6)}),
-            ("heavier_tail", {"latency_ns": [4_400_000] * 27 + [9_000_000] * 3}),
-            ("autocorrelation", {"block_ns": [40_000_000 + 10_000 * n for n in range(20)]}),
-        ],
-    )
-    def test_what_the_two_together_show(self, tmp_path: Path, code: str, changes: dict[str, Any]) -> None:
-        after = [process(n, ms, **changes) for n, ms in enumerate(STEPS_MS)]
-        assert self.codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)]) == [code]
-
-    def test_the_clock(self, tmp_path: Path) -> None:
-        slow, fast = (
-            [
-                process(n, ms, conditions=Conditions(load_average_before=0.4, cpu_mhz_before=mhz))
-                for n, ms in enumerate(STEPS_MS)
-            ]
-            for mhz in (2000.0, 2500.0)
-        )
-        assert self.codes(tmp_path, [(case(), slow)], [(case(), fast)]) == ["clock"]
-
-    def test_blocks_of_one_step_and_of_several(self, tmp_path: Path) -> None:
-        ones = [process(n, ms, steps=1) for n, ms in enumerate(STEPS_MS)]
-        assert self.codes(tmp_path, [(case(), ones)], [(case(), STEPS_MS)]) == ["block_steps"]
-
-    def test_other_work_under_the_same_name(self, tmp_path: Path) -> None:
-        names = [run_file(tmp_path / f"{name}.json", [(case(), STEPS_MS)]) for name in "ab"]
-        text = Path(names[1]).read_text()
-        Path(names[1]).write_text(
-            text.replace('"flops":12000000000', '"flops":13000000000').replace(
-                '"gradient":8000000000', '"gradient":9000000000'
-            )
-        )
-        (note,) = only_row(compared(*names)).notes
-        assert note.code == "work_differs"
-        assert "12,000,000,000 FLOPs in base and 13,000,000,000 in new" in note.message
 
 
 PARTS: dict[str, Any] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -11,9 +10,9 @@ from typing import Any
 import jax
 
 from suite.measurement.compiling import cache_hits
-from suite.measurement.failure import StepFailedError
+from suite.measurement.flat import FlatStep, bytes_of, static_memory
 from suite.measurement.step import Program
-from suite.record.schema import Compile, StaticMemory
+from suite.record.schema import Compile
 
 PyTree = Any
 
@@ -43,23 +42,11 @@ class AotStep:
         *,
         unread_bytes: int = 0,
     ) -> None:
-        self._state, state_tree = jax.tree.flatten(state)
-        self._batch, batch_tree = jax.tree.flatten(batch)
-        split = len(self._state)
-        output_tree: Any = None
-
-        def flat(*leaves: jax.Array) -> list[jax.Array]:
-            nonlocal output_tree
-            new_state, outputs = step(
-                jax.tree.unflatten(state_tree, leaves[:split]), jax.tree.unflatten(batch_tree, leaves[split:])
-            )
-            new_leaves, new_tree = jax.tree.flatten(new_state)
-            _check_state(state_tree, self._state, new_tree, new_leaves)
-            output_leaves, output_tree = jax.tree.flatten(outputs)
-            return [*new_leaves, *output_leaves]
-
-        self._executable, self.program = _compile(flat, self._state, self._batch, unread_bytes)
-        self._state_tree, self._output_tree = state_tree, output_tree
+        flat = FlatStep(step, state, batch)
+        self._state: list[jax.Array] = jax.tree.leaves(state)
+        self._batch: list[jax.Array] = jax.tree.leaves(batch)
+        self._executable, self.program = _compile(flat, unread_bytes)
+        self._state_tree, self._output_tree = flat.state_tree, flat.output_tree
         self._outputs: Sequence[jax.Array] = []
 
     def run(self, steps: int) -> None:
@@ -93,45 +80,19 @@ class AotStep:
         """None: the executable has one shape."""
 
 
-def _check_state(old_tree: Any, old: list[Any], new_tree: Any, new: list[Any]) -> None:
-    if old_tree != new_tree:
-        raise StepFailedError(
-            "error",
-            "step must return (new_state, outputs) with new_state built like state; "
-            f"expected {old_tree}, found {new_tree}",
-        )
-    for number, (before, after) in enumerate(zip(old, new, strict=True)):
-        if (before.shape, before.dtype) != (after.shape, after.dtype):
-            raise StepFailedError(
-                "error",
-                f"step changed leaf {number} of its state from {before.dtype}{list(before.shape)} to "
-                f"{after.dtype}{list(after.shape)}; a step's state keeps its shapes and dtypes, so that "
-                "steps can be chained",
-            )
-
-
-def _compile(
-    flat: Callable[..., list[jax.Array]], state: list[Any], batch: list[Any], unread_bytes: int
-) -> tuple[Any, Program]:
+def _compile(flat: FlatStep, unread_bytes: int) -> tuple[Any, Program]:
     """Traces, lowers and compiles, each timed apart."""
-    avals = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in (*state, *batch)]
-    jitted = jax.jit(flat, donate_argnums=tuple(range(len(state))), keep_unused=True)
     hits_before = cache_hits()
     times = [time.perf_counter_ns()]
-    traced = jitted.trace(*avals)
+    traced = flat.trace()
     times.append(time.perf_counter_ns())
     lowered = traced.lower()
     times.append(time.perf_counter_ns())
     executable = lowered.compile()
     times.append(time.perf_counter_ns())
     static, static_reason = static_memory(executable)
-    state_bytes = sum(_bytes(leaf) for leaf in state)
-    if static is not None and static.alias_bytes < state_bytes:
-        raise StepFailedError(
-            "error",
-            f"the compiler reused {static.alias_bytes:,} of the state's {state_bytes:,} bytes in place; the "
-            "step would copy the rest each time and its figure would be wrong",
-        )
+    if static is not None:
+        flat.check_aliases(static)
     trace_ns, lower_ns, compile_ns = (after - before for before, after in pairwise(times))
     compiled = Compile(
         trace_ns=trace_ns,
@@ -149,24 +110,6 @@ def _compile(
         bytes_min_reason=None,
         has_loop=has_loop(traced.jaxpr.jaxpr),
     )
-
-
-def static_memory(executable: Any) -> tuple[StaticMemory | None, str | None]:
-    """The compiler's account of an executable's memory, or why there is none."""
-    analysis = executable.memory_analysis()
-    if analysis is None:
-        return None, "this backend gives no memory analysis"
-    argument, output = analysis.argument_size_in_bytes, analysis.output_size_in_bytes
-    temp, alias = analysis.temp_size_in_bytes, analysis.alias_size_in_bytes
-    record = StaticMemory(
-        argument_bytes=argument,
-        output_bytes=output,
-        temp_bytes=temp,
-        alias_bytes=alias,
-        code_bytes=analysis.generated_code_size_in_bytes,
-        total_bytes=argument + output + temp - alias,
-    )
-    return record, None
 
 
 def xla_flops(executable: Any) -> float | None:
@@ -190,9 +133,9 @@ def fewest_bytes(closed: Any) -> int:
         return fewest_bytes(jaxpr.eqns[0].params["jaxpr"])
     used = {id(var) for eqn in jaxpr.eqns for var in eqn.invars}
     inputs = {id(var) for var in jaxpr.invars}
-    read = sum(_bytes(var.aval) for var in jaxpr.invars if id(var) in used)
-    read += sum(_bytes(var.aval) for var in jaxpr.constvars)
-    written = sum(_bytes(var.aval) for var in jaxpr.outvars if id(var) not in inputs)
+    read = sum(bytes_of(var.aval) for var in jaxpr.invars if id(var) in used)
+    read += sum(bytes_of(var.aval) for var in jaxpr.constvars)
+    written = sum(bytes_of(var.aval) for var in jaxpr.outvars if id(var) not in inputs)
     return read + written
 
 
@@ -210,8 +153,3 @@ def _inner_jaxprs(eqn: Any) -> Iterator[Any]:
             closed = getattr(inner, "jaxpr", inner)
             if hasattr(closed, "eqns"):
                 yield closed
-
-
-def _bytes(aval: Any) -> int:
-    count: int = math.prod(aval.shape)
-    return count * int(aval.dtype.itemsize)

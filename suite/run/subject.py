@@ -13,6 +13,7 @@ import numpy as np
 from suite.measurement import checks
 from suite.measurement.aot import AotStep
 from suite.measurement.call import CallStep
+from suite.measurement.failure import StepFailedError
 from suite.measurement.memory import MemoryProbe
 from suite.measurement.step import Program
 from suite.measurement.step import Step as ReadyStep
@@ -77,9 +78,21 @@ def from_object(subject: own.Own, seed: int, memory: MemoryProbe, on_stage: OnSt
         memory.read_allocator("baseline")
         step: ReadyStep = CallStep(subject.function, subject.args, subject.kwargs)
         return Subject(step, _complete(work, step.program), facts.loss, False, None)
+    _refuse_several_devices((subject.state, subject.batch))
     state, batch = jax.device_put((subject.state, subject.batch), jax.devices()[0])
     ready = _compile(subject.step, state, batch, memory, on_stage, 0)
     return _with_flops(Subject(ready, _complete(work, ready.program), facts.loss, False, None))
+
+
+def _refuse_several_devices(arrays: Any) -> None:
+    """Raises StepFailedError for sharded arrays: gathered on one device, they make another step."""
+    counts = [len(leaf.devices()) for leaf in jax.tree.leaves(arrays) if isinstance(leaf, jax.Array)]
+    if max(counts, default=1) > 1:
+        raise StepFailedError(
+            "unsupported",
+            f"expected state and batch on one device, found arrays spread over {max(counts)}; the 'aot' path "
+            "measures one device. Give them unsharded, or run the step as it is with path 'call'",
+        )
 
 
 def initial(workload: Workload, seed: int) -> tuple[Any, Any]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import optax
@@ -93,6 +97,23 @@ def test_saved_and_loaded_it_is_the_same(tmp_path) -> None:
 def test_arguments_that_make_no_step_are_explained(args, options, said) -> None:
     with pytest.raises(WorkloadError, match=said):
         suite.measure(double, *args, **options)
+
+
+SHARDED = """
+import jax, jax.numpy as jnp, suite
+mesh = jax.sharding.Mesh(jax.devices(), ("d",))
+spread = jax.device_put(jnp.ones((8,)), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
+suite.measure(lambda state, batch: (state, state * batch), spread, jnp.ones((8,)))
+"""
+
+
+def test_sharded_arrays_are_refused_and_not_gathered_on_one_device() -> None:
+    variables = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", SHARDED], env=variables, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode != 0
+    assert "found arrays spread over 2" in done.stderr
 
 
 def test_the_public_names_are_these() -> None:

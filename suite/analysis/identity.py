@@ -107,7 +107,7 @@ def _software(file: ResultFile) -> dict[str, object]:
         if name not in ("plugins", "variables") and (value := getattr(software, name)) is not None
     }
     fields |= dict(software.plugins) | dict(software.variables)
-    fields |= {"jaxmark": file.run.suite_version, "commit of jaxmark": file.run.git or "not set"}
+    fields |= {"jaxmark": file.run.suite_version, "git commit": file.run.git or "not set"}
     fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
     fields |= {"compile cache": file.run.compile_cache}
     fields |= msgspec.to_builtins(file.run.settings)

@@ -22,10 +22,10 @@ def document(files: Sequence[ResultFile], results: Sequence[Result]) -> dict[str
     return {
         "machine_info": _machine(last),
         "commit_info": {
-            "id": last.run.git or "unknown",
+            "id": (last.run.git or "unknown").removesuffix("-dirty"),
             "time": None,
             "author_time": None,
-            "dirty": False,
+            "dirty": (last.run.git or "").endswith("-dirty"),
             "project": "jaxmark",
             "branch": "(unknown)",
         },

@@ -173,7 +173,8 @@ class Run(Record):
         state: 'running' also after a kill.
         command: as it was started.
         suite_version: of jaxmark.
-        git: commit of jaxmark's checkout; null for an installed one.
+        git: commit of the folder that the run started in, '-dirty' if tracked files differ from it; null
+            outside a repository.
         processes_planned: for each case.
         timeout_s: after which a process is killed.
         seed: of inputs, initial states and the order of later rounds.

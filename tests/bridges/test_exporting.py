@@ -19,7 +19,7 @@ from suite.bridges import exporting, pytest_benchmark
 from suite.cli import main
 from suite.errors import ConfigError
 from tests.builders import STEPS_MS, case, failure
-from tests.sides import gpu, run_file, scaled
+from tests.sides import gpu, run_file, run_of, scaled
 
 OTHER = case("gpt", preset="char", params={"sequence": 64})
 
@@ -59,6 +59,15 @@ def test_pytest_benchmark_itself_compares_two_exports(
     assert {row["rounds"] for row in rows} == {"7"}
     assert case().key in done.stdout
     assert OTHER.key in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("git", "id_", "dirty"), [("1a2b", "1a2b", False), ("1a2b-dirty", "1a2b", True), (None, "unknown", False)]
+)
+def test_the_commit_says_whether_files_differed_from_it(git: str | None, id_: str, dirty: bool) -> None:
+    file = run_of([(case(), STEPS_MS)], git=git)
+    commit = pytest_benchmark.document([file], file.results)["commit_info"]
+    assert (commit["id"], commit["dirty"]) == (id_, dirty)
 
 
 # Whole numbers, so that no rounding decides on which side of a fence a value lies.

@@ -47,8 +47,8 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
             return
 
 
-def _limits(root: Path) -> Iterator[tuple[int, int]]:
-    """(limit, headroom) in bytes of each group that has a memory limit."""
+def _headrooms(root: Path) -> Iterator[int]:
+    """Bytes still free in each group that has a memory limit."""
     for controller, limit_name, usage_name, reclaimable_name in _MEMORY_FILES:
         for group in _groups(root, controller):
             limit = read_int(group / limit_name)
@@ -57,7 +57,7 @@ def _limits(root: Path) -> Iterator[tuple[int, int]]:
             usage = read_int(group / usage_name) or 0
             # Page cache counts as usage, and the kernel drops it before it kills anyone.
             reclaimable = _stat(group / "memory.stat", reclaimable_name)
-            yield limit, max(0, limit - usage + min(usage, reclaimable))
+            yield max(0, limit - usage + min(usage, reclaimable))
 
 
 def _stat(path: Path, key: str) -> int:
@@ -68,14 +68,9 @@ def _stat(path: Path, key: str) -> int:
     return 0
 
 
-def memory_limit(root: Path = ROOT) -> int | None:
-    """Bytes that the control groups allow in all; None without a limit."""
-    return min((limit for limit, _ in _limits(root)), default=None)
-
-
 def memory_headroom(root: Path = ROOT) -> int | None:
     """Bytes still free under the tightest limit, reclaimable page cache included; None without one."""
-    return min((headroom for _, headroom in _limits(root)), default=None)
+    return min(_headrooms(root), default=None)
 
 
 def cpu_quota(root: Path = ROOT) -> float | None:

@@ -83,7 +83,6 @@ def test_the_governor_knows_the_clock_better_than_cpuinfo(plant: Plant) -> None:
 
 def test_without_a_control_group_there_is_no_limit(plant: Plant) -> None:
     root = plant({"proc/self/cgroup": "0::/user.slice\n"})
-    assert cgroup.memory_limit(root) is None
     assert cgroup.memory_headroom(root) is None
     assert cgroup.cpu_quota(root) is None
 
@@ -99,7 +98,6 @@ def test_version_2_counts_the_tightest_limit_on_the_way_up(plant: Plant) -> None
     root = plant(
         version_2(pod__memory_max="1000\n", pod__memory_current="900\n", pod__box__memory_max="max\n")
     )
-    assert cgroup.memory_limit(root) == 1000
     assert cgroup.memory_headroom(root) == 100
 
 
@@ -123,12 +121,12 @@ def test_a_limit_below_what_is_free_is_the_limit(plant: Plant) -> None:
 
 def test_inside_a_container_the_limit_lies_at_the_mount(plant: Plant) -> None:
     root = plant({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "512\n"})
-    assert cgroup.memory_limit(root) == 512
+    assert cgroup.memory_headroom(root) == 512
 
 
 def test_a_group_that_is_not_visible_here_is_passed_over(plant: Plant) -> None:
     root = plant({"proc/self/cgroup": "0::/../elsewhere\n", "sys/fs/cgroup/memory.max": "512\n"})
-    assert cgroup.memory_limit(root) == 512
+    assert cgroup.memory_headroom(root) == 512
 
 
 def test_version_1_limits_count_and_its_no_limit_does_not(plant: Plant) -> None:
@@ -137,14 +135,14 @@ def test_version_1_limits_count_and_its_no_limit_does_not(plant: Plant) -> None:
         "proc/self/cgroup": "4:cpu,cpuacct:/\n3:memory:/docker/x\n",
         f"{group}/memory.limit_in_bytes": NO_LIMIT_V1,
     }
-    assert cgroup.memory_limit(plant(files)) is None
+    assert cgroup.memory_headroom(plant(files)) is None
     files |= {
         f"{group}/memory.limit_in_bytes": "1000\n",
         f"{group}/memory.usage_in_bytes": "400\n",
         f"{group}/memory.stat": "cache 300\ntotal_inactive_file 100\n",
     }
     root = plant(files)
-    assert (cgroup.memory_limit(root), cgroup.memory_headroom(root)) == (1000, 700)
+    assert cgroup.memory_headroom(root) == 700
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import jax
 
 from suite.measurement.compiling import cache_hits
-from suite.measurement.flat import FlatStep, bytes_of, static_memory
+from suite.measurement.flat import FlatStep, static_memory
+from suite.measurement.jaxprs import fewest_bytes, has_loop
 from suite.measurement.step import Program
 from suite.record.schema import Compile
 
@@ -117,39 +118,3 @@ def xla_flops(executable: Any) -> float | None:
     cost = executable.cost_analysis()
     value = cost.get("flops") if cost else None
     return float(value) if value is not None and value > 0 else None
-
-
-def fewest_bytes(closed: Any) -> int:
-    """Bytes that a program must move: each input in use read once, each new output written once.
-
-    An input that is only passed through is neither read nor written.
-    """
-    jaxpr = closed.jaxpr
-    if (
-        len(jaxpr.eqns) == 1
-        and "jaxpr" in jaxpr.eqns[0].params
-        and jaxpr.eqns[0].primitive.name in ("jit", "pjit")
-    ):
-        return fewest_bytes(jaxpr.eqns[0].params["jaxpr"])
-    used = {id(var) for eqn in jaxpr.eqns for var in eqn.invars}
-    inputs = {id(var) for var in jaxpr.invars}
-    read = sum(bytes_of(var.aval) for var in jaxpr.invars if id(var) in used)
-    read += sum(bytes_of(var.aval) for var in jaxpr.constvars)
-    written = sum(bytes_of(var.aval) for var in jaxpr.outvars if id(var) not in inputs)
-    return read + written
-
-
-def has_loop(jaxpr: Any) -> bool:
-    """Whether a jaxpr holds a scan or a while, at any depth."""
-    return any(
-        eqn.primitive.name in ("scan", "while") or any(has_loop(inner) for inner in _inner_jaxprs(eqn))
-        for eqn in jaxpr.eqns
-    )
-
-
-def _inner_jaxprs(eqn: Any) -> Iterator[Any]:
-    for value in eqn.params.values():
-        for inner in value if isinstance(value, (tuple, list)) else (value,):
-            closed = getattr(inner, "jaxpr", inner)
-            if hasattr(closed, "eqns"):
-                yield closed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from suite.measurement import checks
@@ -79,7 +80,7 @@ def from_object(subject: own.Own, seed: int, memory: MemoryProbe, on_stage: OnSt
         step: ReadyStep = CallStep(subject.function, subject.args, subject.kwargs)
         return Subject(step, _complete(work, step.program), facts.loss, False, None)
     _refuse_several_devices((subject.state, subject.batch))
-    state, batch = jax.device_put((subject.state, subject.batch), jax.devices()[0])
+    state, batch = jax.device_put(_each_once((subject.state, subject.batch)), jax.devices()[0])
     ready = _compile(subject.step, state, batch, memory, on_stage, 0)
     return _with_flops(Subject(ready, _complete(work, ready.program), facts.loss, False, None))
 
@@ -93,6 +94,19 @@ def _refuse_several_devices(arrays: Any) -> None:
             f"expected state and batch on one device, found arrays spread over {max(counts)}; the 'aot' path "
             "measures one device. Give them unsharded, or run the step as it is with path 'call'",
         )
+
+
+def _each_once(arrays: Any) -> Any:
+    """Copies an array that stands there before, as tied weights do: a buffer can be donated once."""
+    seen: set[int] = set()
+
+    def apart(leaf: Any) -> Any:
+        if id(leaf) in seen:
+            return jnp.copy(leaf)
+        seen.add(id(leaf))
+        return leaf
+
+    return jax.tree.map(apart, arrays)
 
 
 def initial(workload: Workload, seed: int) -> tuple[Any, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from suite.analysis.metrics import Metric
+from suite.analysis.per_process import LEAST_SAMPLES_P95, all_single_steps_ns
 from suite.analysis.stats import autocorrelation, median, percentile
-from suite.analysis.summary import single_steps_ns
 from suite.record.schema import Note, Process, Result
 
 # What a run said of a case and bears on every time in it.
@@ -18,7 +18,6 @@ _CLOCK = 0.05
 _LOAD_PER_CORE = 0.5
 _AUTOCORRELATED = 0.7
 _TAIL = 1.2
-_LEAST_SAMPLES = 20
 
 
 def weakens(base: Result, new: Result, metric: Metric, cores: int) -> list[Note]:
@@ -106,8 +105,8 @@ def _heavier_tail(base: Result, new: Result) -> Iterator[Note]:
 
 def _tail(processes: Sequence[Process]) -> float | None:
     """95th percentile over median of the single steps; the median over processes."""
-    singles = [single for process in processes if (single := single_steps_ns(process)) is not None]
-    ratios = [percentile(s, 95) / median(s) for s in singles if len(s) >= _LEAST_SAMPLES]
+    singles = all_single_steps_ns(processes)
+    ratios = [percentile(s, 95) / median(s) for s in singles if len(s) >= LEAST_SAMPLES_P95]
     return median(ratios) if ratios else None
 
 

@@ -7,8 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from suite.analysis.per_process import (
+    LEAST_SAMPLES_P95,
+    all_single_steps_ns,
+    cold_compile_ns,
+    peak_method,
+    step_time_ns,
+)
 from suite.analysis.stats import median, percentile
-from suite.analysis.summary import cold_compile_ns, peak_method, single_steps_ns, step_time_ns
 from suite.record.schema import MemoryMethod, Process, Result
 
 Metric = Literal["step_time", "latency", "tail", "memory", "compile"]
@@ -21,8 +27,6 @@ NAMES: Mapping[Metric, str] = {
     "memory": "peak memory",
     "compile": "compile time",
 }
-
-_LEAST_SAMPLES_P95 = 20
 
 
 @dataclass(frozen=True)
@@ -68,20 +72,20 @@ def _step_time(processes: Sequence[Process]) -> Figures:
 
 
 def _latency(processes: Sequence[Process]) -> Figures:
-    singles = [single for process in processes if (single := single_steps_ns(process)) is not None]
+    singles = all_single_steps_ns(processes)
     return Figures(
         tuple(median(single) for single in singles), None if singles else "no single steps were timed"
     )
 
 
 def _tail(processes: Sequence[Process]) -> Figures:
-    singles = [single for process in processes if (single := single_steps_ns(process)) is not None]
+    singles = all_single_steps_ns(processes)
     if not singles:
         return Figures((), "no single steps were timed")
     fewest = min(map(len, singles))
-    if fewest < _LEAST_SAMPLES_P95:
+    if fewest < LEAST_SAMPLES_P95:
         return Figures(
-            (), f"a 95th percentile needs {_LEAST_SAMPLES_P95} single steps a process, found {fewest}"
+            (), f"a 95th percentile needs {LEAST_SAMPLES_P95} single steps a process, found {fewest}"
         )
     return Figures(tuple(percentile(single, 95) for single in singles))
 

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 import msgspec
 
+from suite.analysis.per_process import (
+    LEAST_SAMPLES_P95,
+    all_single_steps_ns,
+    cold_compile_ns,
+    peak_method,
+    step_time_ns,
+)
 from suite.analysis.stats import median, median_interval, percentile
 from suite.analysis.warnings import warnings_for
 from suite.record.schema import (
     Failure,
     JournalHeader,
-    MemoryMethod,
     Outcome,
     Process,
     Result,
@@ -22,8 +28,6 @@ from suite.record.schema import (
     Work,
 )
 from suite.spec.case import Case
-
-_LEAST_SAMPLES_P95 = 20
 
 
 def fold(
@@ -70,9 +74,9 @@ def summarise(processes: Sequence[Process], work: Work | None) -> Summary:
     times = [step_time_ns(process) for process in processes]
     step = median(times) if times else None
     interval = median_interval(times)
-    singles = [single for process in processes if (single := single_steps_ns(process)) is not None]
+    singles = all_single_steps_ns(processes)
     latency = median([median(single) for single in singles]) if singles else None
-    enough = bool(singles) and all(len(single) >= _LEAST_SAMPLES_P95 for single in singles)
+    enough = bool(singles) and all(len(single) >= LEAST_SAMPLES_P95 for single in singles)
     p95 = median([percentile(single, 95) for single in singles]) if enough else None
     method = peak_method(processes)
     peaks = [p.memory.peak_bytes for p in processes if p.memory.method == method and p.memory.peak_bytes]
@@ -91,31 +95,6 @@ def summarise(processes: Sequence[Process], work: Work | None) -> Summary:
         peak_method=method,
         compile_ms=_ms(median(compiles)) if compiles else None,
     )
-
-
-def step_time_ns(process: Process) -> float:
-    """A process's one figure: its median block, per step."""
-    return median(process.block_ns) / process.block_steps
-
-
-def single_steps_ns(process: Process) -> list[int] | None:
-    """Steps that were each waited for: the latency pass, or the blocks where a block is a step."""
-    if process.latency_ns is not None:
-        return process.latency_ns
-    return process.block_ns if process.block_steps == 1 else None
-
-
-def cold_compile_ns(process: Process) -> int | None:
-    """Trace, lower and compile together; None if anything came from a cache or was not timed."""
-    parts = (process.compile.trace_ns, process.compile.lower_ns, process.compile.compile_ns)
-    known = [part for part in parts if part is not None]
-    return sum(known) if process.compile.cache == "cold" and len(known) == len(parts) else None
-
-
-def peak_method(processes: Sequence[Process]) -> MemoryMethod | None:
-    """The method behind most of the processes' peaks; the alphabet decides a tie."""
-    methods = sorted(p.memory.method for p in processes if p.memory.method is not None)
-    return max(methods, key=methods.count, default=None)
 
 
 def _ms(nanoseconds: float | None) -> float | None:

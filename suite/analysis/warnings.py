@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from suite.analysis.per_process import step_time_ns
 from suite.analysis.stats import drift, median
 from suite.record.schema import JournalHeader, Note, Outcome, Process
 
@@ -49,7 +50,7 @@ def warnings_for(header: JournalHeader, outcomes: Sequence[Outcome]) -> list[Not
 
 def spread(processes: Sequence[Process]) -> float:
     """How much slower the slowest process is than the fastest, as a fraction."""
-    times = [median(process.block_ns) / process.block_steps for process in processes]
+    times = [step_time_ns(process) for process in processes]
     return max(times) / min(times) - 1
 
 

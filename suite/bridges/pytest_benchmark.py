@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from suite.analysis.summary import step_time_ns
+from suite.analysis.per_process import step_time_ns
 from suite.record.schema import Result, ResultFile
 
 _FORMAT_VERSION = "5.1.0"  # of pytest-benchmark, whose field names these are

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from suite.analysis.per_process import step_time_ns
 from suite.analysis.stats import autocorrelation, drift, median
-from suite.analysis.summary import step_time_ns
 from suite.record.schema import Failure, Process, Result, Work
 from suite.report import units
 from suite.report.text import Page

@@ -104,9 +104,9 @@ def limit(floor: Floor, verdicts: int) -> float:
     return math.expm1(t * math.sqrt(2) * floor.deviation)
 
 
-def margin(floor: Floor, verdicts: int, threshold: float) -> Margin:
+def margin(floor: Floor, verdicts: int, threshold: float, platform: str) -> Margin:
     """What a verdict is held against, given the floor of its machine and case."""
-    return measured_margin(threshold, math.expm1(floor.p95), limit(floor, verdicts), floor.runs)
+    return measured_margin(threshold, math.expm1(floor.p95), limit(floor, verdicts), floor.runs, platform)
 
 
 def _refuse_machines(sources: Sequence[Source]) -> None:

@@ -4,7 +4,7 @@ The interval of the ratio is compared with the margin on both sides of 1:
 
     regressed     the whole interval is above 1 + margin
     improved      the whole interval is below 1 / (1 + margin)
-    equivalent    the whole interval is between the two
+    equivalent    the whole interval is between the two, or nearer to 1 on a noisy machine
     inconclusive  anything else, and too few processes for an interval
 
 The interval's level is 1 - 0.05 / m for m verdicts given together, so that all m intervals hold
@@ -13,6 +13,8 @@ at once in 95% of comparisons, and interval and verdict never disagree.
 An interval over processes knows nothing of what differs between whole runs. Where that was
 measured, the margin is at least the noise floor, and it grows until no estimate within the limit
 that two whole runs of the same thing keep to, for m of them at once, has its interval beyond it.
+A noisy machine makes changes harder to see, and nothing more equal: a floor above what would be
+assumed of the platform does not widen what counts as equivalent.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from suite.analysis.intervals import (
 )
 
 Outcome = Literal["regressed", "improved", "equivalent", "inconclusive"]
+Source = Literal["threshold", "measured", "assumed"]
 FAMILY_ERROR = 0.05
 ASSUMED = {"cpu": 0.10}
 ASSUMED_OTHERWISE = 0.05
@@ -48,12 +51,14 @@ class Margin:
         runs: that a measured floor stands on.
         limit: how far two whole runs of the same thing differ at most, as a fraction, for as many
             verdicts as are given together; 0 where no floor was measured.
+        equivalent: within which two are called so, as a fraction; None for `fraction`.
     """
 
     fraction: float
-    source: Literal["threshold", "measured", "assumed"]
+    source: Source
     runs: int | None = None
     limit: float = 0.0
+    equivalent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,15 +85,23 @@ class Verdict:
     Attributes:
         outcome: the verdict.
         ratio: that it stands on.
-        margin: that it was held against, with the limit in it.
+        margin: that it was held against, raised by the limit unless it is equivalent.
         needs: processes a side that would settle an inconclusive one if they are like these;
             None where it is settled, or where more than 1,000 would not.
+        within_noise: inconclusive, and no number of processes would settle it: whole runs differ
+            as much by themselves.
     """
 
     outcome: Outcome
     ratio: Ratio
     margin: Margin
     needs: int | None = None
+    within_noise: bool = False
+
+    @property
+    def held_against(self) -> float:
+        """What decided, as a fraction: the margin, or that within which two are equivalent."""
+        return _equivalent(self.margin) if self.outcome == "equivalent" else self.margin.fraction
 
 
 def level_for(verdicts: int) -> float:
@@ -102,7 +115,7 @@ def assumed_margin(threshold: float, platform: str) -> Margin:
     return Margin(max(threshold, assumed), "threshold" if threshold > assumed else "assumed")
 
 
-def measured_margin(threshold: float, floor: float, limit: float, runs: int) -> Margin:
+def measured_margin(threshold: float, floor: float, limit: float, runs: int, platform: str) -> Margin:
     """The larger of the user's threshold and the noise floor of this machine and case.
 
     Args:
@@ -110,8 +123,11 @@ def measured_margin(threshold: float, floor: float, limit: float, runs: int) -> 
         floor: as a fraction.
         limit: see `Margin`.
         runs: that both stand on.
+        platform: 'cpu', 'cuda', ...; decides how far a floor widens what is equivalent.
     """
-    return Margin(max(threshold, floor), "threshold" if threshold >= floor else "measured", runs, limit)
+    equivalent = max(threshold, min(floor, ASSUMED.get(platform, ASSUMED_OTHERWISE)))
+    source: Source = "threshold" if threshold >= floor else "measured"
+    return Margin(max(threshold, floor), source, runs, limit, equivalent)
 
 
 def ratio_of(base: Sequence[float], new: Sequence[float], level: float) -> Ratio:
@@ -141,10 +157,23 @@ def judge(base: Sequence[float], new: Sequence[float], margin: Margin, level: fl
     shift = _shift(base, new, level)
     if shift is None:
         return Verdict("inconclusive", ratio, margin, processes_needed(level))
-    margin = _raised(margin, shift)
-    outcome = _outcome(shift, math.log1p(margin.fraction))
-    needs = _needed(shift, margin, len(base), len(new), level) if outcome == "inconclusive" else None
-    return Verdict(outcome, ratio, margin, needs)
+    raised = _raised(margin, shift)
+    outcome = _outcome(shift, raised)
+    if outcome == "equivalent":
+        return Verdict(outcome, ratio, margin)
+    if outcome != "inconclusive":
+        return Verdict(outcome, ratio, raised)
+    size = abs(shift.estimate)
+    beyond = size > math.log1p(max(margin.limit, margin.fraction))
+    within = size < math.log1p(_equivalent(margin))
+    if not beyond and not within:
+        return Verdict(outcome, ratio, raised, within_noise=True)
+    room = abs(size - math.log1p(margin.fraction if beyond else _equivalent(margin)))
+    return Verdict(outcome, ratio, raised, _needed(shift, room, len(base), len(new), level))
+
+
+def _equivalent(margin: Margin) -> float:
+    return margin.fraction if margin.equivalent is None else margin.equivalent
 
 
 def _raised(margin: Margin, shift: Shift) -> Margin:
@@ -152,7 +181,9 @@ def _raised(margin: Margin, shift: Shift) -> Margin:
     within_limit = math.log1p(margin.limit) - _reach(shift)
     if within_limit <= math.log1p(margin.fraction):
         return margin
-    return replace(margin, fraction=math.expm1(within_limit), source="measured")
+    return replace(
+        margin, fraction=math.expm1(within_limit), source="measured", equivalent=_equivalent(margin)
+    )
 
 
 def _reach(shift: Shift) -> float:
@@ -164,23 +195,20 @@ def _shift(base: Sequence[float], new: Sequence[float], level: float) -> Shift |
     return shift_interval(base, new, level) if min(len(base), len(new)) >= LEAST_PROCESSES else None
 
 
-def _outcome(shift: Shift, margin: float) -> Outcome:
-    if shift.low > margin:
+def _outcome(shift: Shift, margin: Margin) -> Outcome:
+    beyond, within = math.log1p(margin.fraction), math.log1p(_equivalent(margin))
+    if shift.low > beyond:
         return "regressed"
-    if shift.high < -margin:
+    if shift.high < -beyond:
         return "improved"
-    return "equivalent" if -margin <= shift.low and shift.high <= margin else "inconclusive"
+    return "equivalent" if -within <= shift.low and shift.high <= within else "inconclusive"
 
 
-def _needed(shift: Shift, margin: Margin, base: int, new: int, level: float) -> int | None:
-    """Processes a side at which the interval no longer reaches the margin, were the estimate right.
+def _needed(shift: Shift, room: float, base: int, new: int, level: float) -> int | None:
+    """Processes a side at which the interval fits into `room`, were the estimate right.
 
-    An interval's width falls with the square root of their number; as it does, the margin rises
-    towards the limit.
+    An interval's width falls with the square root of their number.
     """
-    size, limit = abs(shift.estimate), math.log1p(margin.limit)
-    floor = math.log1p(margin.fraction)
-    room = size - floor if size > max(limit, floor) else max(floor - size, (limit - size) / 2)
     reach = max(shift.high - shift.estimate, shift.estimate - shift.low)
     now = 2 * base * new / (base + new)  # as many on both sides say as much
     if reach * math.sqrt(now) > room * math.sqrt(MOST_PROCESSES):

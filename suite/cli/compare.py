@@ -67,7 +67,7 @@ def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
         floor = known.get(key)
         if floor is None:
             return assumed_margin(threshold, machine.platform)
-        return noise.margin(floor, verdicts, threshold)
+        return noise.margin(floor, verdicts, threshold, machine.platform)
 
     return margin_of
 

@@ -17,6 +17,9 @@ from suite.record.floors import Floor, FloorFile
 from suite.report.rows import to_json
 from suite.report.text import Page
 
+NOISY = 0.25
+"""A floor above it is that of a machine on which somebody else was busy."""
+
 _TOGETHER = 10
 _NAMES = {"step_time": "step time"}
 
@@ -33,6 +36,15 @@ def show_measured(noise: Noise, skipped: Sequence[str], path: Path, console: Con
         page.heading("Left out")
         for text in (*noise.left_out, *skipped):
             page.line(text, style="yellow", indent=2)
+    if noisy := sorted({floor.key for floor in noise.floors if _noisy(floor)}):
+        page.heading("Too noisy for small changes")
+        more = f" and {len(noisy) - 3} more" if len(noisy) > 3 else ""
+        page.line(
+            f"Whole runs of {', '.join(noisy[:3])}{more} differ by more than {NOISY:.0%} in step time by "
+            "themselves. Close other programs, and measure the floor again.",
+            style="yellow",
+            indent=2,
+        )
     _legend(page)
     page.line("")
     page.line(f"Kept for `jaxmark compare` in {path}")
@@ -101,6 +113,10 @@ def _cells(found: dict[str, Floor], metrics: Sequence[str]) -> Iterator[str]:
     step = found.get("step_time", first)
     yield _percent(limit(step, 1))
     yield _percent(limit(step, _TOGETHER))
+
+
+def _noisy(floor: Floor) -> bool:
+    return floor.metric == "step_time" and math.expm1(floor.p95) > NOISY
 
 
 def _percent(share: float) -> str:

@@ -18,7 +18,10 @@ GPT = case("gpt", preset="gpt2-124m", layers="scan", params={"sequence": 64})
 
 def compared(*names: str, metric: Metric = "step_time", threshold: float = 0.05) -> Comparison:
     return compare(
-        gather(names), metric, threshold, lambda key, verdicts: measured_margin(threshold, 0.02, 0.02, 8)
+        gather(names),
+        metric,
+        threshold,
+        lambda key, verdicts: measured_margin(threshold, 0.02, 0.02, 8, "cpu"),
     )
 
 

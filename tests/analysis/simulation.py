@@ -119,7 +119,7 @@ class Found:
     slowdown: float
 
 
-MarginOf = Callable[[Floor, int, float], Margin]
+MarginOf = Callable[[Floor, int, float, str], Margin]
 
 
 def simulate(setting: Setting, trials: int, seed: int = 0, margin_of: MarginOf = margin) -> Found:
@@ -153,7 +153,7 @@ def _trial(setting: Setting, rng: np.random.Generator, margin_of: MarginOf) -> I
         if setting.measured:
             medians = [float(np.median(run)) for run in floor_runs]
             floor = floor_from("case", "step_time", medians, "", "")
-            allowed = margin_of(floor, setting.cases, setting.threshold)
+            allowed = margin_of(floor, setting.cases, setting.threshold, "cpu")
         else:
             allowed = assumed_margin(setting.threshold, "cpu")
         yield judge(base.tolist(), new.tolist(), allowed, level)

@@ -60,7 +60,7 @@ def test_the_limit_is_the_prediction_of_students_t(verdicts: int) -> None:
     t = scipy_stats.t.ppf(1 - 0.025 / verdicts, 7)
     expected = math.expm1(t * math.sqrt(2) * floor.deviation)
     assert limit(floor, verdicts) == pytest.approx(expected, rel=1e-9)
-    found = margin(floor, verdicts, 0.01)
+    found = margin(floor, verdicts, 0.01, "cpu")
     assert (found.source, found.runs) == ("measured", 8)
     assert found.fraction == pytest.approx(math.expm1(floor.p95), rel=1e-9)
     assert found.limit == pytest.approx(expected, rel=1e-9)

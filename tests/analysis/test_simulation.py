@@ -23,15 +23,15 @@ def test_false_alarms_stay_within_five_percent(setting: Setting) -> None:
 def test_a_floor_that_ignores_how_many_cases_there_are_would_not_do() -> None:
     setting = Setting("runs differ more than processes", run=0.04, process=0.003)
 
-    def bare(floor: Floor, verdicts: int, threshold: float) -> Margin:
-        return measured_margin(threshold, math.expm1(floor.p95), 0.0, floor.runs)
+    def bare(floor: Floor, verdicts: int, threshold: float, platform: str) -> Margin:
+        return measured_margin(threshold, math.expm1(floor.p95), 0.0, floor.runs, platform)
 
     assert simulate(setting, TRIALS, seed=7).alarms / TRIALS <= allowed_share(TRIALS)
     assert simulate(setting, TRIALS, seed=7, margin_of=bare).alarms / TRIALS > 0.2
 
 
 def test_no_floor_at_all_would_not_do() -> None:
-    def no_floor(floor: Floor, verdicts: int, threshold: float) -> Margin:
+    def no_floor(floor: Floor, verdicts: int, threshold: float, platform: str) -> Margin:
         return Margin(threshold, "threshold")
 
     setting = Setting("runs differ more than processes", run=0.04, process=0.003)

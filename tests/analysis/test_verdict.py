@@ -132,13 +132,13 @@ def test_without_a_floor_one_is_assumed(threshold: float, platform: str, margin:
 
 
 def test_the_larger_of_threshold_and_floor_is_the_margin() -> None:
-    assert measured_margin(0.05, 0.03, 0.04, 8) == Margin(0.05, "threshold", 8, 0.04)
-    assert measured_margin(0.05, 0.07, 0.09, 8) == Margin(0.07, "measured", 8, 0.09)
+    assert measured_margin(0.05, 0.03, 0.04, 8, "cpu") == Margin(0.05, "threshold", 8, 0.04, 0.05)
+    assert measured_margin(0.05, 0.07, 0.09, 8, "cpu") == Margin(0.07, "measured", 8, 0.09, 0.07)
 
 
 @pytest.mark.parametrize(("factor", "outcome"), [(1.19, "inconclusive"), (1.21, "regressed")])
 def test_an_estimate_within_what_whole_runs_do_is_no_regression(factor: float, outcome: str) -> None:
-    margin = measured_margin(0.05, 0.03, 0.20, 8)
+    margin = measured_margin(0.05, 0.03, 0.20, 8, "cpu")
     there, back = judge(SEVEN, times(factor), margin, 0.95), judge(times(factor), SEVEN, margin, 0.95)
     assert there.outcome == outcome
     assert back.outcome == {"regressed": "improved"}.get(outcome, outcome)
@@ -149,8 +149,33 @@ def test_an_estimate_within_what_whole_runs_do_is_no_regression(factor: float, o
 
 
 def test_a_limit_below_the_margin_changes_nothing() -> None:
-    loose, strict = measured_margin(0.05, 0.03, 0.0, 8), measured_margin(0.05, 0.03, 0.06, 8)
+    loose, strict = (measured_margin(0.05, 0.03, limit, 8, "cpu") for limit in (0.0, 0.06))
     for factor in (1.0, 1.04, 1.07, 1.09, 1.2):
         assert judge(SEVEN, times(factor), loose, 0.95).outcome == (
             judge(SEVEN, times(factor), strict, 0.95).outcome
         )
+
+
+@pytest.mark.parametrize(
+    ("factor", "outcome", "within_noise"),
+    [
+        (1.02, "equivalent", False),
+        (1.09, "inconclusive", False),
+        (1.5, "inconclusive", True),
+        (3.0, "inconclusive", True),
+        (5.0, "regressed", False),
+    ],
+)
+def test_a_noisy_machine_makes_nothing_equivalent(factor: float, outcome: str, within_noise: bool) -> None:
+    margin = measured_margin(0.05, 2.0, 3.0, 8, "cpu")
+    verdict = judge(SEVEN, times(factor), margin, 0.95)
+    assert (verdict.outcome, verdict.within_noise) == (outcome, within_noise)
+    assert (verdict.needs is not None) == (factor == 1.09)
+    if outcome == "equivalent":
+        assert verdict.held_against == 0.10, "what would be assumed of a CPU, and not the floor of 200%"
+
+
+def test_the_platform_decides_how_far_a_floor_widens_what_is_equivalent() -> None:
+    assert [measured_margin(0.01, 2.0, 3.0, 8, name).equivalent for name in ("cpu", "cuda")] == [0.10, 0.05]
+    assert measured_margin(0.30, 2.0, 3.0, 8, "cpu").equivalent == 0.30
+    assert measured_margin(0.01, 0.02, 0.03, 8, "cpu").equivalent == 0.02

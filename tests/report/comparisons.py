@@ -44,7 +44,11 @@ def one_machine(folder: Path) -> Comparison:
     def margin_of(key: str, verdicts: int) -> Margin:
         floors = {FAST.key: 0.034, SLOW.key: 0.062}
         floor = floors.get(key)
-        return assumed_margin(0.05, "cpu") if floor is None else measured_margin(0.05, floor, 1.3 * floor, 9)
+        return (
+            assumed_margin(0.05, "cpu")
+            if floor is None
+            else measured_margin(0.05, floor, 1.3 * floor, 9, "cpu")
+        )
 
     return _compare([a, b], "step_time", margin_of)
 

@@ -89,7 +89,7 @@ def _cells(row: Row, comparison: Comparison, names: Mapping[str, str]) -> list[s
         return [text(names[row.key]), *figures, "-", "-", f"{_GAP} {words.gap(row)}"]
     mark = " !" if row.notes else ""
     verdict = f"{_SIGNS[row.verdict.outcome]} {text(words.verdict(row.verdict))}{mark}"
-    margin = text(words.margin(row.verdict.margin))
+    margin = text(words.margin(row.verdict))
     return [text(names[row.key]), *figures, words.change(row.ratio), margin, verdict]
 
 

@@ -97,7 +97,7 @@ def _cells(row: Row, comparison: Comparison, names: dict[str, str]) -> list[Cell
         before,
         after,
         words.change(row.ratio),
-        words.margin(row.verdict.margin),
+        words.margin(row.verdict),
         (said, style),
     ]
 
@@ -173,8 +173,14 @@ def verdict_legend(comparison: Comparison, pairings: Sequence[Pairing]) -> list[
             f"+ measured: the noise floor between whole runs here, from {_range(known)} runs, for "
             f"{_cases(len(verdicts))} judged together."
         )
-    if any(row.verdict and row.verdict.outcome == "inconclusive" for row in verdicts):
+    unsettled = [row.verdict for row in verdicts if row.verdict and row.verdict.outcome == "inconclusive"]
+    if not all(verdict.within_noise for verdict in unsettled):
         texts.append("needs N: so many processes a side would settle it, were they like these.")
+    if any(verdict.within_noise for verdict in unsettled):
+        texts.append(
+            "within noise: whole runs differ as much here by themselves. More processes would not settle it; "
+            "a quieter machine would."
+        )
     return texts
 
 

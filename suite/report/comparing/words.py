@@ -6,7 +6,7 @@ from suite.analysis.compare import Comparison, Pairing, Row
 from suite.analysis.intervals import MOST_PROCESSES
 from suite.analysis.metrics import Figures, Metric
 from suite.analysis.sides import Side
-from suite.analysis.verdict import Margin, Ratio, Verdict
+from suite.analysis.verdict import Ratio, Verdict
 from suite.record.schema import Result
 from suite.report import units
 from suite.report.rows import labels
@@ -62,15 +62,18 @@ def speed_up(ratio: Ratio) -> Ratio:
 
 
 def verdict(given: Verdict) -> str:
-    """'regressed', or 'inconclusive: needs 24'."""
+    """'regressed', or 'inconclusive: needs 24', or 'inconclusive: within noise'."""
     if given.outcome != "inconclusive":
         return given.outcome
+    if given.within_noise:
+        return "inconclusive: within noise"
     return f"inconclusive: needs {given.needs or f'>{MOST_PROCESSES}'}"
 
 
-def margin(given: Margin) -> str:
+def margin(given: Verdict) -> str:
     """'10%*': the mark says where it comes from."""
-    return f"{f'{given.fraction * 100:.1f}'.removesuffix('.0')}%{MARKS[given.source]}"
+    percent = f"{given.held_against * 100:.1f}".removesuffix(".0")
+    return f"{percent}%{MARKS[given.margin.source]}"
 
 
 def gap(row: Row) -> str:

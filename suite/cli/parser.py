@@ -33,6 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_show(verbs)
     _add_compare(verbs)
     _add_noise(verbs)
+    _add_portability(verbs)
     _add_export(verbs)
     _add_validate(verbs)
     _add_list(verbs)
@@ -173,6 +174,42 @@ def _add_noise(verbs: Any) -> None:
     noise.set_defaults(verb=_verb("suite.cli.compare", "noise"))
     noise.add_argument("results", nargs="*", metavar="RESULT", help="result files, folders or globs")
     noise.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_portability(verbs: Any) -> None:
+    portability = verbs.add_parser(
+        "portability",
+        help="which workloads compile for GPUs and TPUs that are not here, in how much memory",
+        description="Compile workloads for chips that are not here, with the chips' own compilers, and run\n"
+        "nothing. On Linux x86-64; makes an environment for the compilers first (.venv-forecast).",
+        epilog=_examples(
+            "jaxmark portability                                    the smoke presets, for four chips",
+            "jaxmark portability --target a100-80gb,v5p --precision fp32,native",
+            "jaxmark portability --target t4 --only 'gpt/124m/*'    one model's full size",
+        )
+        + "\n\nexit codes:\n  0 each case compiles, or is only too large for its chip; 1 one does not;\n"
+        "  2 bad input, or no compilers here",
+    )
+    portability.set_defaults(verb=_verb("suite.cli.portability", "portability"))
+    portability.add_argument(
+        "--target", default="t4,h100,v5e,v6e", metavar="CHIPS", help="with commas (default: t4,h100,v5e,v6e)"
+    )
+    portability.add_argument(
+        "--precision",
+        default="native",
+        metavar="P",
+        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
+    )
+    portability.add_argument(
+        "--only", metavar="GLOB", help="cases of any preset whose key matches; by default the smoke presets"
+    )
+    portability.add_argument(
+        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
+    )
+    portability.add_argument(
+        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
+    )
+    portability.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _add_export(verbs: Any) -> None:

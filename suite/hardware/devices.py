@@ -29,6 +29,9 @@ class DeviceFacts:
         chip_peak_tflops: dense, by precision ('fp32', 'tf32', 'bf16', 'fp16', 'int8', 'fp8', 'fp64', 'fp4').
         chip_power_w: the vendor's limit for the chip or card.
         source: where the figures come from.
+        target_names: what people call a chip that can be compiled for without it; () for the others.
+        target: what the CUDA compiler must be told of one device, by name; None for other platforms.
+        topology: libtpu's name for the smallest slice of it; None for other platforms.
         as_of: the day on which they were looked up.
         note: what a reader must know before relying on them.
     """
@@ -44,6 +47,9 @@ class DeviceFacts:
     chip_peak_tflops: Mapping[str, float]
     chip_power_w: float | None
     compute_capability: str | None
+    target_names: tuple[str, ...]
+    target: Mapping[str, float] | None
+    topology: str | None
     source: tuple[str, ...]
     as_of: str
     note: str
@@ -111,6 +117,9 @@ def _facts(row: Mapping[str, Any]) -> DeviceFacts:
         chip_peak_tflops=row["peak_tflops"],
         chip_power_w=row.get("tdp_w"),
         compute_capability=row.get("compute_capability"),
+        target_names=tuple(row.get("target_names", ())),
+        target=row.get("target"),
+        topology=row.get("topology"),
         source=tuple(row["source"]),
         as_of=row["as_of"],
         note=row["note"],

@@ -16,6 +16,8 @@ from suite.hardware.accelerators import NvidiaGpu, Presence
 from suite.hardware.files import ROOT
 
 EXTRAS = ("cpu", "cuda12", "cuda13", "rocm", "tpu")
+FORECAST = "forecast"
+"""Brings compilers for accelerators that are not here; never chosen for a machine that measures."""
 _CUDA13 = ((580,), (7, 5))
 _CUDA12 = ((525,), (5, 2))
 

@@ -19,6 +19,7 @@ from suite.setup import installing, stamp
 from suite.setup.stamp import Stamp
 
 _SIZES = {"cpu": "300 MB", "cuda12": "3 GB", "cuda13": "3 GB", "rocm": "1 GB", "tpu": "500 MB"}
+_SIZES[extras.FORECAST] = "800 MB"
 _IMPORTS = "import jax, flax, optax; print(jax.__version__)"
 
 
@@ -102,6 +103,9 @@ def _serves(environment: Path, wanted: Stamp) -> bool:
 
 
 def _choose_extra(wanted: Stamp) -> Stamp:
+    if wanted.accel == extras.FORECAST:
+        say("the compilers for TPU and CUDA, in an environment of their own where nothing is measured")
+        return wanted
     if wanted.accel:
         say(f"JAX for {wanted.accel}, as ACCEL asks")
         return wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from suite.spec.case import Case
 from suite.spec.durations import parse_duration
 from suite.spec.fields import CASE, RUN, Fields
 from suite.spec.overrides import parse_overrides
+from suite.spec.patterns import matches
 from suite.spec.places import Place, Text, find_lines
 from suite.spec.settings import MeasureSettings
 from suite.spec.sweep import CaseTable, Table, expand
@@ -95,8 +95,7 @@ def select(config: Config, only: str) -> Config:
     Raises:
         ConfigError: none matches; the message lists the keys.
     """
-    pattern = only if any(c in only for c in "*?[") else f"*{only}*"
-    kept = [case for case in config.cases if fnmatch.fnmatchcase(case.key, pattern)]
+    kept = [case for case in config.cases if matches(case.key, only)]
     if not kept:
         keys = "\n  ".join(case.key for case in config.cases)
         raise ConfigError(f"--only {only!r} matches no case of {config.name!r}. Its cases:\n  {keys}")

@@ -1,0 +1,34 @@
+"""What the forecasting command and its worker say to each other, one JSON object a line.
+
+The worker says `Ready` once, then answers each `Job` with one `Forecast`, until its standard
+input closes.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from suite.spec.case import Case
+
+
+class Job(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One case to compile for one chip.
+
+    Attributes:
+        target: short name of the chip.
+        cache: folder of earlier answers; None compiles afresh.
+    """
+
+    case: Case
+    target: str
+    cache: str | None = None
+
+
+class Ready(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What the worker's environment has.
+
+    Attributes:
+        versions: of jax, flax and of each compiler's distribution that is installed.
+    """
+
+    versions: dict[str, str]

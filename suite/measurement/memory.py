@@ -127,7 +127,7 @@ def derive(
         # The compiler's total is no stand-in: on a CPU it can leave temporaries out.
         memory.reason = host_reason
     elif platform == "cpu" and os == "darwin":
-        memory.peak_bytes, memory.method = _lifetime_rss_bytes(), "host_rss_lifetime"
+        _derive_lifetime(memory, fresh)
     elif "peak_bytes_in_use" in allocator.get("after_steps", {}):
         _derive_allocator(memory, allocator, platform, fresh)
     elif static is not None:
@@ -143,6 +143,15 @@ def _derive_host(memory: Memory, host: HostRss) -> None:
         memory.peak_bytes, memory.method = grown, "host_rss"
     else:
         memory.reason = "the step holds no arrays and took less than a page of memory"
+
+
+def _derive_lifetime(memory: Memory, fresh: bool) -> None:
+    if fresh:
+        memory.peak_bytes, memory.method = _lifetime_rss_bytes(), "host_rss_lifetime"
+    else:
+        memory.reason = (
+            "macOS tells the peak of a process's whole life only, and this one did more than the step"
+        )
 
 
 def _derive_allocator(

@@ -45,6 +45,14 @@ def test_the_method_follows_the_platform(stats, host, platform, system, peak, me
     assert (memory.peak_bytes, memory.method) == (peak, method)
 
 
+def test_the_peak_of_a_whole_life_is_that_of_a_fresh_process_only() -> None:
+    fresh = derive({}, STATIC, None, None, platform="cpu", os="darwin")
+    assert (fresh.method, fresh.peak_bytes > 0) == ("host_rss_lifetime", True)
+    notebook = derive({}, STATIC, None, None, platform="cpu", os="darwin", fresh=False)
+    assert (notebook.peak_bytes, notebook.method) == (None, None)
+    assert "macOS" in notebook.reason
+
+
 def test_memory_that_did_not_grow_is_null_with_a_reason() -> None:
     flat = HostRss(
         baseline_bytes=1000, live_array_bytes=0, high_water_bytes=1000, compile_high_water_bytes=None

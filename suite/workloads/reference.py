@@ -77,7 +77,7 @@ def sample(predictions: Predictions) -> list[float]:
     """Returns at most `SAMPLES` values, evenly spaced over the flattened predictions."""
     flat = np.asarray(predictions, dtype=np.float32).ravel()
     at = np.linspace(0, flat.size - 1, min(SAMPLES, flat.size)).round().astype(int)
-    return [float(value) for value in flat[at]]
+    return [float(f"{value:.8g}") for value in flat[at]]
 
 
 def compare(

@@ -7,6 +7,7 @@ workload's version, and look at the difference before committing it.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -36,7 +37,7 @@ def main() -> int:
         return 2
     found = {reference.reference_key(case): asdict(compute(case)) for case in cases()}
     content = {"jax": jax.__version__, "flax": flax.__version__, "seed": reference.SEED, "references": found}
-    TARGET.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    TARGET.write_text(_text(content), encoding="utf-8")
     print(f"Wrote {len(found)} references to {TARGET}.")
     return 0
 
@@ -56,11 +57,18 @@ def compute(case: Case) -> Reference:
     Raises:
         ValueError: the workload predicts nothing to compare.
     """
-    losses, before, after = run(build(case))
+    workload = build(case)
+    losses, before, after = run(workload, *start(workload))
     return Reference(case.preset, losses, reference.sample(before), reference.sample(after))
 
 
-def run(workload: Workload) -> tuple[list[float] | None, Any, Any]:
+def start(workload: Workload) -> tuple[Any, Any]:
+    """Returns the state and the batch that the reference starts from."""
+    state = jax.jit(workload.init)(jax.random.key(reference.SEED, impl="threefry2x32"))
+    return state, workload.batch(np.random.default_rng(reference.SEED))
+
+
+def run(workload: Workload, state: Any, batch: Any) -> tuple[list[float] | None, Any, Any]:
     """Takes the reference's steps; returns (losses, predictions before, predictions after).
 
     Raises:
@@ -68,8 +76,6 @@ def run(workload: Workload) -> tuple[list[float] | None, Any, Any]:
     """
     if workload.forward is None:
         raise ValueError("A reference needs the workload's predictions: set Workload.forward.")
-    state = jax.jit(workload.init)(jax.random.key(reference.SEED, impl="threefry2x32"))
-    batch = workload.batch(np.random.default_rng(reference.SEED))
     forward: Callable[[Any, Any], jax.Array] = jax.jit(workload.forward)
     step = jax.jit(workload.step)
     before, losses = np.asarray(forward(state, batch)), []
@@ -78,6 +84,12 @@ def run(workload: Workload) -> tuple[list[float] | None, Any, Any]:
         if workload.checks.loss is not None:
             losses.append(float(workload.checks.loss(outputs)))
     return losses or None, before, np.asarray(forward(state, batch))
+
+
+def _text(content: dict[str, Any]) -> str:
+    """Returns JSON with one line for each list, so that a difference can be read."""
+    indented = json.dumps(content, indent=1)
+    return re.sub(r"(?<=[\[,])\n\s+(?=[-\d])|(?<=\d)\n\s+(?=\])", "", indented) + "\n"
 
 
 if __name__ == "__main__":

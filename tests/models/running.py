@@ -1,0 +1,86 @@
+"""Cases to test, and short runs of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from suite.record.schema import ReferenceCheck
+from suite.spec import catalogue
+from suite.spec.case import Case
+from suite.workloads import build, reference
+from suite.workloads.base import Workload
+from suite.workloads.regenerate import run, start
+
+SMOKE = [
+    catalogue.resolve(spec.name, preset="smoke", mode=mode, precision=precision, layers=layers)
+    for spec in catalogue.all_specs()
+    for mode in spec.modes
+    for precision in spec.precisions
+    for layers in spec.layers
+]
+TRAIN = [case for case in SMOKE if case.mode == "train"]
+INFER = [case for case in SMOKE if case.mode == "infer"]
+
+
+UNROLLED = [case for case in SMOKE if case.layers == "unroll"]
+# On a CPU 'default' is 'fp32', so compiling it scanned as well would show nothing.
+RUN = [case for case in SMOKE if (case.precision, case.layers) != ("default", "scan")]
+
+
+class Run(NamedTuple):
+    losses: list[float] | None
+    before: np.ndarray
+    after: np.ndarray
+
+
+@cache
+def initial(workload_name: str, mode: str, precision: str, layers: str) -> tuple[Any, Any]:
+    """State and batch that the reference starts from; made once per test session."""
+    return start(build(smoke(workload_name, mode, precision, layers)))
+
+
+@cache
+def step(workload_name: str, mode: str, precision: str, layers: str) -> Any:
+    """The jitted step of a smoke case, compiled once per test session."""
+    return jax.jit(build(smoke(workload_name, mode, precision, layers)).step)
+
+
+def smoke(workload_name: str, mode: str, precision: str, layers: str = "unroll") -> Case:
+    return catalogue.resolve(workload_name, preset="smoke", mode=mode, precision=precision, layers=layers)
+
+
+def fields(case: Case) -> tuple[str, str, str, str]:
+    return case.workload, case.mode, case.precision, case.layers
+
+
+def honest(case: Case) -> Run:
+    """The reference's steps, taken by a smoke case as it is."""
+    return _honest(*fields(case))
+
+
+@cache
+def _honest(*case_fields: str) -> Run:
+    workload = replace(build(smoke(*case_fields)), step=step(*case_fields))
+    return Run(*run(workload, *initial(*case_fields)))
+
+
+def check(case: Case, found: Run) -> ReferenceCheck:
+    """The comparison of a run with its committed reference."""
+    expected = reference.lookup(case)
+    assert expected is not None
+    return reference.compare(expected, *found, case.precision)
+
+
+def abstract(workload: Workload) -> tuple[Any, Any]:
+    """Shapes of the state, which is not allocated, and the batch."""
+    batch = workload.batch(np.random.default_rng(reference.SEED))
+    return jax.eval_shape(workload.init, jax.random.key(reference.SEED)), batch
+
+
+def ids(cases: list[Case]) -> list[str]:
+    return [case.key for case in cases]

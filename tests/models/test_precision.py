@@ -1,0 +1,56 @@
+"""A precision is what the program really computes in, read off the traced program."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+
+from suite.models.precision import POLICIES
+from suite.spec.case import Case
+from suite.workloads import build
+from tests.models import walker
+from tests.models.running import SMOKE, UNROLLED, abstract, ids
+
+PRODUCTS = ("dot_general", "conv_general_dilated")
+EXPECTED = {
+    "fp32": (jnp.float32, {(lax.Precision.HIGHEST, lax.Precision.HIGHEST)}),
+    "default": (jnp.float32, {None}),
+    "bf16": (jnp.bfloat16, {None}),
+    "fp16": (jnp.float16, {None}),
+}
+
+
+def traced(case: Case) -> list:
+    workload = build(case)
+    return list(walker.equations(jax.make_jaxpr(workload.step)(*abstract(workload)).jaxpr))
+
+
+@pytest.mark.parametrize("case", SMOKE, ids=ids(SMOKE))
+def test_every_product_has_the_operands_and_the_precision_of_the_policy(case: Case) -> None:
+    dtype, precisions = EXPECTED[case.precision]
+    products = [equation for equation in traced(case) if equation.primitive.name in PRODUCTS]
+    assert products
+    assert {operand.aval.dtype for equation in products for operand in equation.invars} == {jnp.dtype(dtype)}
+    assert {equation.params["precision"] for equation in products} == precisions
+
+
+@pytest.mark.parametrize("case", UNROLLED, ids=ids(UNROLLED))
+def test_softmax_norms_and_losses_are_float32(case: Case) -> None:
+    delicate = ("exp", "log", "rsqrt", "logsumexp")
+    found = [equation for equation in traced(case) if equation.primitive.name in delicate]
+    if case.workload in ("resnet", "gpt") or case.mode == "train":
+        assert found
+    assert {equation.outvars[0].aval.dtype for equation in found} <= {jnp.dtype(jnp.float32)}
+
+
+@pytest.mark.parametrize("case", SMOKE, ids=ids(SMOKE))
+def test_the_state_is_float32_whatever_the_policy(case: Case) -> None:
+    state, _ = abstract(build(case))
+    floating = {leaf.dtype for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)}
+    assert floating == {jnp.dtype(jnp.float32)}
+
+
+def test_only_float16_scales_its_loss() -> None:
+    assert [name for name, policy in POLICIES.items() if policy.loss_scaling] == ["fp16"]

@@ -1,0 +1,83 @@
+"""Parameters and FLOPs of the catalogue against the models themselves, traced and never run."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from suite.spec import catalogue
+from suite.spec.case import Case
+from suite.workloads import build
+from tests.models import walker
+from tests.models.running import SMOKE, abstract, ids
+
+PUBLISHED = [
+    catalogue.resolve(spec.name, preset=preset, mode=mode, layers=layers)
+    for spec in catalogue.all_specs()
+    for preset in spec.presets
+    if preset != "smoke"
+    for mode in spec.modes
+    for layers in spec.layers
+]
+SHORT = [
+    catalogue.resolve("gpt", mode=mode, layers=layers, params={"seq": 7})
+    for mode in ("train", "infer")
+    for layers in ("scan", "unroll")
+]
+EVERY_MODEL = [case for case in SMOKE + PUBLISHED if case.mode == "infer" and case.precision == "default"]
+KNOWN = {
+    ("linear", "10k"): 100_010_000,
+    ("mlp", "small"): 669_706,
+    ("resnet", "18"): 11_689_512,
+    ("resnet", "50"): 25_557_032,
+    ("gpt", "124m"): 124_439_808,
+}
+
+
+def parameters(case: Case) -> int:
+    state, _ = abstract(build(case))
+    return sum(leaf.size for leaf in jax.tree.leaves(state.params))
+
+
+@pytest.mark.parametrize("case", EVERY_MODEL, ids=ids(EVERY_MODEL))
+def test_parameters_match_the_model(case: Case) -> None:
+    assert parameters(case) == catalogue.work(case)[3]
+
+
+@pytest.mark.parametrize(("name", "expected"), KNOWN.items(), ids=map("/".join, KNOWN))
+def test_parameters_are_the_published_ones(name: tuple[str, str], expected: int) -> None:
+    workload, preset = name
+    assert catalogue.get(workload).presets[preset].parameters == expected
+
+
+@pytest.mark.parametrize("case", SMOKE + SHORT + PUBLISHED, ids=ids(SMOKE + SHORT + PUBLISHED))
+def test_flops_match_the_program_exactly(case: Case) -> None:
+    workload = build(case)
+    program = jax.make_jaxpr(workload.step)(*abstract(workload))
+    assert walker.count(program.jaxpr) == sum(catalogue.work(case)[0].values())
+
+
+def test_walker_multiplies_scans_and_refuses_loops_of_unknown_length() -> None:
+    square = jnp.ones((4, 4))
+
+    def scanned(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda x, _: (jax.jit(jnp.dot)(x, square), None), x, length=5)[0]
+
+    assert walker.count(jax.make_jaxpr(scanned)(square).jaxpr) == 5 * 2 * 4**3
+
+    def looped(x: jax.Array) -> jax.Array:
+        return jax.lax.while_loop(lambda x: x[0, 0] < 9, lambda x: x @ square, x)
+
+    with pytest.raises(AssertionError, match="while"):
+        walker.count(jax.make_jaxpr(looped)(square).jaxpr)
+
+
+def test_walker_counts_a_convolution_with_its_padding() -> None:
+    def convolve(x: jax.Array, kernel: jax.Array) -> jax.Array:
+        return jax.lax.conv_general_dilated(
+            x, kernel, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
+
+    program = jax.make_jaxpr(convolve)(jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 5)))
+    assert walker.count(program.jaxpr) == 2 * (2 * 4 * 4 * 5) * (3 * 3 * 3)

@@ -58,11 +58,11 @@ class Target:
         """How the chip makes up for units that it lacks in this precision; None if it has them."""
         if self.platform == "tpu":
             return {
-                "fp16": "no float16 units: computed in wider formats",
-                "fp32": "no float32 matrix units: products are several bfloat16 passes",
+                "fp16": "fp16 has no units here and is computed in wider formats",
+                "fp32": "fp32 has no matrix units here, and its products are several bfloat16 passes",
             }.get(precision)
         if precision == "bf16" and _capability(self.facts) < _BFLOAT16_SINCE:
-            return "no bfloat16 units: computed in float32"
+            return "bf16 has no units here and is computed in float32"
         return None
 
     def native(self, precision: str) -> str:

@@ -63,20 +63,24 @@ def _target(page: Page, answers: Sequence[Forecast]) -> None:
     first = answers[0]
     kind = next((answer.device_kind for answer in answers if answer.device_kind), "not reached")
     page.heading(f"{first.target}: {kind}, {units.size(first.capacity_bytes)} usable")
-    rows = [
-        [answer.key, _status(answer), _memory(answer), f"{answer.compile_s:.1f} s", answer.emulated or ""]
-        for answer in answers
-    ]
-    header = ("case", "result", "memory", "compile", "emulated")
-    width = len(header) if any(answer.emulated for answer in answers) else len(header) - 1
-    page.table(header[:width], [row[:width] for row in rows], left=(0, 1, 4), indent=2)
+    page.table(
+        ("case", "result", "memory", "compile"),
+        [[answer.key, _status(answer), _memory(answer), f"{answer.compile_s:.1f} s"] for answer in answers],
+        left=(0, 1),
+        indent=2,
+    )
+    for how in dict.fromkeys(answer.emulated for answer in answers if answer.emulated):
+        page.line(f"emulated: {how}.", indent=2)
     for answer in answers:
         if answer.reason:
             page.line(f"{answer.key}: {answer.reason}", style="red", indent=2)
 
 
 def _status(answer: Forecast) -> Cell:
-    return _WORDS.get(answer.status, answer.status), _STYLES.get(answer.status, "red")
+    words = _WORDS.get(answer.status, answer.status)
+    if answer.status == "ok" and answer.emulated:
+        words += ", emulated"
+    return words, _STYLES.get(answer.status, "red")
 
 
 def _memory(answer: Forecast) -> str:

@@ -164,7 +164,7 @@ def _run(settings: MeasureSettings) -> Run:
         suite_version=suite.__version__,
         git=None,
         processes_planned=1,
-        timeout_s=0.0,
+        timeout_s=None,
         seed=0,
         compile_cache="cold",
         settings=settings,

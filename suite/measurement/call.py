@@ -44,6 +44,7 @@ class CallStep:
         self._function, self._args, self._kwargs = function, args, dict(kwargs)
         self._variables = _variables((args, kwargs))
         self._outputs: Any = None
+        self._gives_objects = True  # until the first call has shown that it does not
         self.program = Program(
             compile=Compile(trace_ns=None, lower_ns=None, compile_ns=None, first_call_ns=None, cache="call"),
             static=None,
@@ -64,8 +65,10 @@ class CallStep:
                 outputs = function(*args, **kwargs)
             except (RuntimeError, ValueError) as error:
                 raise _explain(error, function) from error
-        jax.block_until_ready((outputs, [_value(variable) for variable in self._variables]))
-        self._outputs = outputs
+        # On flax before 0.12 an NNX object is no pytree, and waiting on one waits on nothing.
+        variables = [*self._variables, *_variables(outputs)] if self._gives_objects else self._variables
+        jax.block_until_ready((outputs, [_value(variable) for variable in variables]))
+        self._outputs, self._gives_objects = outputs, bool(_variables(outputs))
 
     def outputs(self) -> Any:
         """What the last call returned, None if nothing."""
@@ -119,7 +122,7 @@ def _hidden_objects(function: Any) -> Iterator[str]:
         return
     if isinstance(function, functools.partial):
         bound = [*function.args, *function.keywords.values()]
-        yield from (type(value).__name__ for value in bound if isinstance(value, _NNX_TYPES))
+        yield from (type(value).__name__ for value in bound if _holds_objects(value))
         yield from _hidden_objects(function.func)
         return
     if inspect.ismethod(function):
@@ -133,24 +136,34 @@ def _hidden_objects(function: Any) -> Iterator[str]:
     if inspect.isfunction(wrapped):
         names = inspect.getclosurevars(wrapped)
         for name, value in {**names.globals, **names.nonlocals}.items():
-            if isinstance(value, _NNX_TYPES):
+            if _holds_objects(value):
                 yield name
             elif (
                 inspect.isfunction(value) and value is not wrapped and value.__module__ == wrapped.__module__
             ):
                 yield from _hidden_in(value, name)
     elif not inspect.isbuiltin(wrapped):
-        yield from (
-            name for name, value in getattr(wrapped, "__dict__", {}).items() if isinstance(value, _NNX_TYPES)
-        )
+        yield from (name for name, value in getattr(wrapped, "__dict__", {}).items() if _holds_objects(value))
 
 
 def _hidden_in(function: Any, name: str) -> Iterator[str]:
     """NNX objects in the closure of a function that the step calls; one level deep."""
     names = inspect.getclosurevars(function)
     for inner, value in {**names.globals, **names.nonlocals}.items():
-        if isinstance(value, _NNX_TYPES):
+        if _holds_objects(value):
             yield f"{inner} (in {name})"
+
+
+def _holds_objects(value: Any) -> bool:
+    """Whether a value is an NNX object, or a container or plain instance with one directly inside."""
+    inside: list[Any] = [value]
+    if isinstance(value, dict):
+        inside = list(value.values())
+    elif isinstance(value, list | tuple | set):
+        inside = list(value)
+    elif not isinstance(value, type) and not inspect.ismodule(value) and not callable(value):
+        inside = [value, *getattr(value, "__dict__", {}).values()]
+    return any(isinstance(each, _NNX_TYPES) for each in inside)
 
 
 def _name(function: Any) -> str:

@@ -128,12 +128,15 @@ def derive(
         memory.reason = host_reason
     elif platform == "cpu" and os == "darwin":
         _derive_lifetime(memory, fresh)
-    elif "peak_bytes_in_use" in allocator.get("after_steps", {}):
-        _derive_allocator(memory, allocator, platform, fresh)
+    elif fresh and "peak_bytes_in_use" in allocator.get("after_steps", {}):
+        _derive_allocator(memory, allocator, platform)
     elif static is not None:
         memory.peak_bytes, memory.method = static.total_bytes, "static"
     else:
-        memory.reason = f"no memory statistics on this device, and {static_reason or 'no static analysis'}"
+        statistics = (
+            "no memory statistics" if fresh else "no peak that leaves out what else this process holds"
+        )
+        memory.reason = f"{statistics} on this device, and {static_reason or 'no static analysis'}"
     return memory
 
 
@@ -154,16 +157,11 @@ def _derive_lifetime(memory: Memory, fresh: bool) -> None:
         )
 
 
-def _derive_allocator(
-    memory: Memory, allocator: dict[str, dict[str, int]], platform: str, fresh: bool
-) -> None:
+def _derive_allocator(memory: Memory, allocator: dict[str, dict[str, int]], platform: str) -> None:
     after = allocator["after_steps"]
     peak = after["peak_bytes_in_use"]
     if peak < 0:  # the runtime's own mark for 'unavailable'
         memory.reason = "the device reports its peak as unavailable"
-        return
-    if not fresh and peak == allocator.get("baseline", {}).get("peak_bytes_in_use"):
-        memory.reason = "this process held more memory before the step, and a device's peak cannot be reset"
         return
     reserved = after.get("peak_bytes_reserved", -1)
     if platform == "tpu" and reserved >= 0:

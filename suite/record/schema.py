@@ -176,7 +176,7 @@ class Run(Record):
         git: commit of the folder that the run started in, '-dirty' if tracked files differ from it; null
             outside a repository.
         processes_planned: for each case.
-        timeout_s: after which a process is killed.
+        timeout_s: after which a process is killed; null where nothing kills it.
         seed: of inputs, initial states and the order of later rounds.
         compile_cache: 'cold' compiles in every process, 'cached' in the first two only.
     """
@@ -191,7 +191,7 @@ class Run(Record):
     suite_version: str
     git: str | None
     processes_planned: Positive
-    timeout_s: float
+    timeout_s: float | None
     seed: int
     compile_cache: Literal["cold", "cached"]
     settings: MeasureSettings

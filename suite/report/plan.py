@@ -42,7 +42,7 @@ def in_words(cases: Sequence[PlannedCase], budget_s: float | None) -> str:
         cases_unknown = units.counted(unknown, "case", "cases")
         text += f", and {cases_unknown} of unknown cost" if unknown else ""
     if budget_s is not None and (unknown or seconds > budget_s):
-        text += f"; no process starts after {format_duration(budget_s)}, the budget"
+        text += f"; the budget ends it after {format_duration(budget_s)}"
     return text
 
 

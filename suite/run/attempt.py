@@ -124,7 +124,9 @@ def _died(returncode: int, log: str, killed_for_memory: bool) -> tuple[Status, s
     """The status of a worker that ended without a result, and why."""
     if returncode == -signal.SIGKILL and killed_for_memory:
         return "oom", "the kernel killed the process (SIGKILL) because memory ran out"
-    if returncode not in (-signal.SIGSEGV, -signal.SIGBUS) and (found := _MEMORY_RAN_OUT.search(log)):
+    # Libraries print of memory running out while they cope; only an abort or an exception ends for it.
+    gave_up = returncode > 0 or returncode == -signal.SIGABRT
+    if gave_up and (found := _MEMORY_RAN_OUT.search(log)):
         return "oom", f"memory ran out: {found[0].strip()[:200]}"
     if returncode < 0:
         name = _signal_name(-returncode)

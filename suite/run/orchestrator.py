@@ -7,6 +7,7 @@ killed or cut short, and goes on with `jaxmark run --resume FILE`.
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import tempfile
 import time
@@ -19,7 +20,7 @@ from suite.run.attempt import attempt
 from suite.run.events import Listener
 from suite.run.interrupts import Interrupts
 from suite.run.protocol import Job
-from suite.run.schedule import Plan, block_steps, remaining, round_order, still_to_run
+from suite.run.schedule import Plan, block_steps, remaining, round_order, still_to_run, usual_seconds
 from suite.spec.case import Case
 
 Ended = Literal["complete", "budget", "interrupted"]
@@ -87,26 +88,38 @@ def _rounds(
     interrupts: Interrupts,
 ) -> Ended:
     header = store.header
-    deadline = None if plan.budget_s is None else time.monotonic() + plan.budget_s
+    deadline = math.inf if plan.budget_s is None else time.monotonic() + plan.budget_s
+    ended: Ended = "complete"
+
+    def fits(case: Case) -> bool:
+        return time.monotonic() + usual_seconds(store.outcomes, case.key) < deadline
+
     for index in range(header.run.processes_planned):
         waiting = still_to_run(header.cases, index, store.outcomes)
         if not waiting:
             continue
+        if not any(fits(case) for case in waiting):
+            return "budget"
         listener.round_started(index, len(waiting))
         for case in round_order(header.cases, index, header.run.seed, plan.expected_s):
             if case not in waiting:
                 continue
-            if deadline is not None and time.monotonic() >= deadline:
-                return "budget"
+            if not fits(case):
+                ended = "budget"  # a cheaper case may still fit
+                continue
             job = _job(plan, store, case, index, cache_dir)
             listener.process_started(case, index)
-            outcome = attempt(job, header.run.timeout_s, listener.stage_entered, listener.tick)
+            outcome = attempt(job, _timeout_s(header), listener.stage_entered, listener.tick)
             with interrupts.held():
                 store.append(outcome)
                 listener.process_finished(outcome)
         with interrupts.held():
             store.write()
-    return "complete"
+    return ended
+
+
+def _timeout_s(header: JournalHeader) -> float:
+    return math.inf if header.run.timeout_s is None else header.run.timeout_s
 
 
 def _job(plan: Plan, store: RunStore, case: Case, index: int, cache_dir: str | None) -> Job:

@@ -16,7 +16,7 @@ class Plan:
     """How the processes of a run are started; what they are stands in the run's header.
 
     Attributes:
-        budget_s: no process starts after this many seconds; None for no budget.
+        budget_s: no process starts that would take the run beyond this many seconds; None for no budget.
         memory_limit_bytes: what each worker may use; None for no limit.
         expected_s: case key -> seconds that a process may take, an estimate; None where unknown.
     """
@@ -61,6 +61,12 @@ def block_steps(outcomes: Sequence[Outcome], key: str) -> int | None:
         if outcome.key == key and outcome.process is not None:
             return outcome.process.block_steps
     return None
+
+
+def usual_seconds(outcomes: Sequence[Outcome], key: str) -> float:
+    """What a process of the case took so far, in seconds; 0 while none has run."""
+    took = [o.process.duration_s for o in outcomes if o.key == key and o.process is not None]
+    return median(took) if took else 0.0
 
 
 def seconds_left(header: JournalHeader, plan: Plan, outcomes: Sequence[Outcome]) -> float | None:

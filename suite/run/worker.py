@@ -16,6 +16,7 @@ from typing import IO
 
 import msgspec
 
+from suite.hardware import host
 from suite.record.schema import Failure, Outcome, Stage
 from suite.run.protocol import Done, Job, Message, Progress
 
@@ -68,16 +69,21 @@ def _set_environment(job: Job) -> None:
 
 def _outcome(job: Job, channel: Channel) -> Outcome:
     began, started_at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="milliseconds")
+    load, mhz = host.load_average(), host.cpu_mhz()
     try:
         outcome = _measure(job, channel)
-        if outcome.process is not None:  # the worker's whole life, import and compiling included
+        if outcome.process is not None:  # of the worker's whole life, import and compiling included
             outcome.process.started_at, outcome.process.duration_s = started_at, time.perf_counter() - began
+            conditions = outcome.process.conditions
+            conditions.load_average_before, conditions.cpu_mhz_before = load, mhz
         return outcome
     except Exception as error:
-        from suite.errors import JaxmarkError
+        from suite.errors import JaxmarkError, PlatformError
         from suite.measurement.failure import StepFailedError, classify, short_traceback
 
         status, reason = classify(error, channel.stage)
+        if isinstance(error, PlatformError):
+            status = "unsupported"
         expected = isinstance(error, StepFailedError | JaxmarkError)
         failure = Failure(
             index=job.index,

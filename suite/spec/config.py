@@ -34,7 +34,7 @@ class Config:
         sha256: of the file's bytes; None where there is no file.
         processes: fresh processes per case.
         timeout_s: after which one process is killed, in seconds.
-        budget_s: no process starts after this many seconds of the run; None for no budget.
+        budget_s: no process starts that would take the run beyond this many seconds; None for no budget.
         compile_cache: 'cold' compiles in every process; 'cached' in the first two only.
         seed: of inputs, initial states and the order of later rounds.
         sources: case key -> 'file.py:name' for the user's own workloads.

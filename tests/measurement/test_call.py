@@ -133,3 +133,26 @@ def test_recompiling_while_measuring_is_counted() -> None:
 
     found = measure(CallStep(growing, (), {}))
     assert found.conditions.compiled_during_measurement > 0
+
+
+def test_objects_inside_containers_and_instances_are_found_too() -> None:
+    model, _ = make()
+    models = {"student": model}
+
+    class Trainer:
+        def __init__(self) -> None:
+            self.model = model
+
+    trainer = Trainer()
+    for function in (lambda x: models["student"](x), lambda x: trainer.model(x)):
+        with pytest.raises(StepFailedError, match="Pass them as arguments"):
+            CallStep(function, (jnp.ones((2, 4)),), {})
+
+
+def test_objects_that_are_returned_are_waited_for() -> None:
+    step = CallStep(lambda x: nnx.Linear(4, 8, rngs=nnx.Rngs(0)), (jnp.ones((2, 4)),), {})
+    step.run(2)
+    assert step._gives_objects
+    plain = CallStep(lambda x: x * 2, (jnp.ones((2, 4)),), {})
+    plain.run(1)
+    assert not plain._gives_objects

@@ -66,12 +66,19 @@ def test_a_missing_peak_is_null_with_a_reason_and_never_zero() -> None:
     for stats, static, fresh in [
         ({}, None, True),
         (allocator(peak_bytes_in_use=-1), STATIC, True),
-        (allocator(peak_bytes_in_use=7), STATIC, False),  # the process's own earlier peak
+        (allocator(peak_bytes_in_use=300), None, False),  # of all that the process holds
     ]:
         memory = derive(stats, static, "no analysis", None, platform="gpu", os="linux", fresh=fresh)
         assert memory.peak_bytes is None
         assert memory.method is None
         assert memory.reason
+
+
+def test_in_a_process_of_the_callers_own_the_compiler_speaks_for_the_device() -> None:
+    stats = allocator(peak_bytes_in_use=300)
+    memory = derive(stats, STATIC, None, None, platform="gpu", os="linux", fresh=False)
+    assert (memory.peak_bytes, memory.method) == (140, "static")
+    assert memory.allocator == stats
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -117,6 +118,30 @@ def test_the_budget_stops_between_processes_and_leaves_skipped_cases(
     assert heard.started == ["b1/0", "b2/0"]
     assert heard.lines[-1] == "end budget"
     assert (statuses(result), result.run.state) == (["ok", "ok", "skipped"], "interrupted")
+
+
+def test_a_case_that_would_outlast_the_budget_makes_way_for_cheaper_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("suite.run.orchestrator.time.monotonic", lambda: now[0])
+
+    def lasting(seconds: float) -> Callable[[Job], Process | Failure]:
+        def take(job: Job) -> Process | Failure:
+            now[0] += seconds
+            return process(job.index, duration_s=seconds)
+
+        return take
+
+    workers = FakeWorkers(
+        {f"b1/{i}": lasting(1.0) for i in range(3)} | {f"b2/{i}": lasting(20.0) for i in range(3)}
+    )
+    result = run(
+        Plan(budget_s=30.0), new_store(tmp_path, header(A, B, processes_planned=3)), Heard(), workers
+    )
+    assert counts(result) == [3, 1]
+    assert now[0] <= 30.0
+    assert result.run.state == "interrupted"
 
 
 def test_an_interrupt_finishes_the_file_with_what_there_is(tmp_path: Path) -> None:

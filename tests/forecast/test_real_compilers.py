@@ -71,7 +71,9 @@ def test_what_a_t4_lacks_is_refused_by_its_compiler_and_taken_for_an_h100(python
     assert directly(python, "fused_attention", "h100")["status"] == "ok"
 
 
-@pytest.mark.parametrize(("target", "word"), [("v5e", "RESOURCE_EXHAUSTED"), ("t4", "a program can use 14.25 GiB")])
+@pytest.mark.parametrize(
+    ("target", "word"), [("v5e", "RESOURCE_EXHAUSTED"), ("t4", "a program can use 14.25 GiB")]
+)
 def test_what_is_too_large_does_not_fit(python: Path, target: str, word: str) -> None:
     found = directly(python, "large", target)
     assert found["status"] == "does_not_fit"

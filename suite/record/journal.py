@@ -133,14 +133,14 @@ def _decode_header(line: bytes, where: str) -> JournalHeader:
             raise msgspec.ValidationError(f"Expected `object`, got `{type(document).__name__}`")
         # A journal lives as long as its run: one of an older schema is for the version that wrote it.
         return msgspec.convert(migrate(document, where, migrations={}), JournalHeader)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultFileError(f"{where}: expected the first line of a jaxmark journal: {error}.") from error
 
 
 def _decode_outcome(line: bytes, where: str) -> Outcome:
     try:
         outcome = msgspec.json.decode(line, type=Outcome)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ResultFileError(f"{where}: expected one finished process: {error}.") from error
     if (outcome.process is None) == (outcome.failure is None):
         raise ResultFileError(f"{where}: expected either a process or a failure, found both or neither.")

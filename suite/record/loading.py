@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,10 @@ def _json(data: bytes, where: str) -> Any:
             found = f"binary data (byte {error.start} is no UTF-8)"
             raise ResultFileError(f"{where}: expected JSON text, found {found}.") from error
         raise ResultFileError(f"{where}: expected JSON, found something else: {error}.") from error
+    except RecursionError as error:
+        raise ResultFileError(
+            f"{where}: expected a result file of jaxmark, found lists or objects nested too deep to read."
+        ) from error
 
 
 def _has(*keys: str) -> Callable[[Any], bool]:
@@ -140,11 +145,18 @@ def _neighbours(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"There is no folder {folder} either."
-    names = [entry.name for entry in folder.iterdir() if entry.suffix in (".json", ".journal")]
+    # A link to nothing has a name, and is no file to look at.
+    names = [
+        entry.name
+        for entry in folder.iterdir()
+        if entry.suffix in (".json", ".journal") and os.path.isfile(entry)
+    ]
     close = difflib.get_close_matches(path.name, names, n=1)
     return f"Did you mean {folder / close[0]}?" if close else "`jaxmark run` prints where it puts its file."
 
 
 def _newest(folder: Path) -> str:
-    files = sorted(folder.rglob("*.json"), key=lambda entry: entry.stat().st_mtime)
+    # os.path.isfile: pathlib's own raises for a link that leads round in a circle.
+    found = (entry for entry in folder.rglob("*.json") if os.path.isfile(entry))
+    files = sorted(found, key=lambda entry: entry.stat().st_mtime)
     return f"The newest in it is {files[-1]}." if files else "There is no .json file in it."

@@ -71,6 +71,8 @@ def load(path_or_name: str, overrides: Sequence[str] = ()) -> Config:
         document = tomllib.loads(text)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: not valid TOML: lists or tables nested too deep to read.") from error
     source = Text(str(path), find_lines(text))
     _check_tables(document, source)
     sha256 = hashlib.sha256(data).hexdigest()

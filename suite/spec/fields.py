@@ -46,7 +46,7 @@ def _choice(*known: str) -> Check:
 
 
 def _table(value: Any) -> str | None:
-    return None if isinstance(value, dict) else "a table such as { sequence = 128 }"
+    return None if isinstance(value, dict) else "a table such as { seq = 128 }"
 
 
 def _scalar(value: Any) -> str | None:

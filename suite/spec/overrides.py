@@ -42,5 +42,7 @@ def _parse_value(text: str, where: str) -> Any:
         if text[0] in "[{\"'":
             raise ConfigError(f"{where}: not a valid TOML value: {error}.") from error
         return text
+    except RecursionError as error:
+        raise ConfigError(f"{where}: not a valid TOML value: lists nested too deep to read.") from error
     # 'a\nb = 1' would be a second key: not one value.
     return document["value"] if len(document) == 1 else text

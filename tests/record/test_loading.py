@@ -48,6 +48,16 @@ def test_a_folder_names_its_newest_file(tmp_path: Path) -> None:
     assert f"newest in it is {path}" in refused(tmp_path)
 
 
+def test_links_to_nothing_are_no_files_to_look_at(tmp_path: Path) -> None:
+    nothing, circle = tmp_path / "nothing.json", tmp_path / "circle.json"
+    nothing.symlink_to("nowhere.json")
+    circle.symlink_to(circle)
+    assert "no .json file" in refused(tmp_path)
+    assert "Did you mean" not in refused(nothing)
+    path = write(tmp_path, WHOLE)
+    assert f"newest in it is {path}" in refused(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -56,6 +66,7 @@ def test_a_folder_names_its_newest_file(tmp_path: Path) -> None:
         (b"\x89PNG\r\n\x1a\n\x00", "binary data (byte 0"),
         (b'{"a": "\x00"}', "binary data (a zero byte)"),
         (b"not json", "expected JSON, found something else"),
+        (b"[" * 100_000 + b"]" * 100_000, "nested too deep"),
         (b'{"schema_version": 1, "x": NaN}', "expected JSON, found something else"),
         (b"[1, 2]", "JSON that is a list, no object"),
         (b'"text"', "JSON that is a str, no object"),

@@ -289,3 +289,10 @@ def test_own_workloads_that_cannot_be(tmp_path: Path, case: str, part: str) -> N
         written(tmp_path, f"[[case]]\n{case}\n")
     assert "mine.toml:" in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_lists_nested_without_end_are_refused(tmp_path: Path) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    assert "nested too deep" in refused(tmp_path, f'[[case]]\nworkload = "linear"\nbatch = {deep}\n')
+    with pytest.raises(ConfigError, match="nested too deep"):
+        from_fields({"workload": "linear"}, [f"batch={deep}"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from suite import __version__
 
@@ -47,6 +49,23 @@ class _Parser(argparse.ArgumentParser):
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         # An abbreviation that works today breaks when a flag is added tomorrow.
         super().__init__(**settings, allow_abbrev=False)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does it, but a verb names its own flag that is nearest to one it does not know."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            flags = re.findall(r"--[a-z-]+", self.format_usage())
+            guess = _nearest(unknown[0].partition("=")[0], flags)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{guess}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong, what may have been meant and where the rest stands; exits with 2."""
+        if message.endswith("required: VERB"):
+            self.exit(2, self.format_help())
+        if wrong := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message += _nearest(wrong[1], re.findall(r"[\w-]+", wrong[2]))
+        self.exit(2, f"jaxmark: {message}\nSee: {self.prog} --help\n")
 
 
 def _add_run(verbs: Any) -> None:
@@ -134,9 +153,9 @@ def _add_compare(verbs: Any) -> None:
     compare = verbs.add_parser(
         "compare",
         help="verdicts between runs of one machine, speed-ups between machines",
-        description="Compare runs with the first. On one machine each case gets a verdict; between\n"
-        "machines, speed-ups with intervals. A folder or a quoted glob stands for the newest result of each\n"
-        "case in it, and is a side for each machine in it.",
+        description="Compare runs with the first. On one machine each case gets a verdict;\n"
+        "between machines, speed-ups with intervals. A folder or a quoted glob stands\n"
+        "for the newest result of each case in it, and is a side for each machine in it.",
         epilog=_examples(
             "jaxmark compare before.json after.json",
             "jaxmark compare before.json after.json --strict     exit 4 where nothing can be said",
@@ -153,7 +172,11 @@ def _add_compare(verbs: Any) -> None:
         "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
     )
     compare.add_argument(
-        "--metric", choices=("step_time", "latency", "tail", "memory", "compile"), default="step_time"
+        "--metric",
+        choices=("step_time", "latency", "tail", "memory", "compile"),
+        default="step_time",
+        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
+        "compile time",
     )
     compare.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
     compare.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
@@ -286,6 +309,11 @@ def _verb(module: str, name: str) -> Callable[[argparse.Namespace], int]:
         return code
 
     return call
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f". Did you mean {close[0]}?" if close else ""
 
 
 def _examples(*lines: str) -> str:

@@ -60,7 +60,7 @@ def refuse_with_resume(asked: Namespace) -> None:
 def _overrides(asked: Namespace) -> list[str]:
     """--set, and the flags that stand for one of its keys."""
     named = {name: getattr(asked, name) for name in ("processes", "budget", "timeout")}
-    return [*asked.overrides, *(f"{name}={value}" for name, value in named.items() if value is not None)]
+    return [*asked.overrides, *(f"--{name}={value}" for name, value in named.items() if value is not None)]
 
 
 def _values(name: str, text: str) -> Any:

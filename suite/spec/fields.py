@@ -34,7 +34,7 @@ def _duration(value: Any) -> str | None:
     try:
         parse_duration(value if isinstance(value, str) else "")
     except ConfigError:
-        return "a duration in quotes, such as '90s', '10m' or '1h30m'"
+        return "a duration with its unit, such as '90s', '10m' or '1h30m'"
     return None
 
 

@@ -13,7 +13,8 @@ from suite.spec.fields import CASE, RUN
 def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
     """Parses 'key=value' pairs: keys of [run], fields of a case, and 'params.name'.
 
-    The value is TOML; a bare word, a duration or a name stands for itself.
+    The value is TOML; a bare word, a duration or a name stands for itself. '--key=value' is a pair
+    that a flag of its own gave, and which errors call by that flag.
 
     Raises:
         ConfigError: no '=', an unknown key, or a value that the key cannot have.
@@ -21,7 +22,8 @@ def parse_overrides(texts: Sequence[str]) -> dict[str, Any]:
     overrides: dict[str, Any] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
-        where = f"--set {text!r}"
+        where = text if text.startswith("--") else f"--set {text!r}"
+        key = key.removeprefix("--")
         if not equals or not key or not value:
             raise ConfigError(f"{where}: expected KEY=VALUE, such as --set precision=bf16.")
         root, _, param = key.partition(".")

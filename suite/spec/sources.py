@@ -33,8 +33,9 @@ def source_of(name: str, folder: Path) -> str | None:
     place, _, attribute = name.rpartition(":")
     if not place or not attribute.isidentifier():
         raise WorkloadError(
-            f"expected 'path/to/file.py:name' for a workload of your own, found {name!r}. The name is "
-            "a Workload, or a function without arguments that returns one, at the top of the file."
+            f"expected 'path/to/file.py:name' for a workload of your own, found {name!r}. The name is that "
+            "of a function without arguments, at the top of the file, that returns a suite.Call, Step or "
+            "Workload."
         )
     if not place.endswith(".py"):
         return name

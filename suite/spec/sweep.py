@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from suite.errors import ConfigError, JaxmarkError
+from suite.errors import ConfigError, JaxmarkError, nearest
 from suite.spec import catalogue
 from suite.spec.case import Case
 from suite.spec.places import Place, Text
-from suite.spec.sources import own_case, own_name, source_of
+from suite.spec.sources import entry_points, own_case, own_name, source_of
 
 Table = Mapping[str, Any]
 
@@ -75,6 +75,7 @@ def _resolve(table: CaseTable, fields: dict[str, Any], folder: Path) -> tuple[Ca
     try:
         source = source_of(name, folder)
         if source is None:
+            _refuse_unknown(name)
             return catalogue.resolve(name, **settings), None
         _refuse_settings(name, settings)
         return own_case(own_name(source)), source
@@ -82,6 +83,13 @@ def _resolve(table: CaseTable, fields: dict[str, Any], folder: Path) -> tuple[Ca
         key = _key_in(str(error), fields)
         where = table.text.at(Place("case", table.number, key))
         raise type(error)(f"{where}: {error}") from error
+
+
+def _refuse_unknown(name: str) -> None:
+    """Names what installed packages bring too, of which the catalogue knows nothing."""
+    known = [*(spec.name for spec in catalogue.all_specs()), *entry_points()]
+    if name not in known:
+        raise ConfigError(f"Unknown workload: {name!r}. {nearest(name, known)}")
 
 
 def _refuse_settings(name: str, settings: dict[str, Any]) -> None:

@@ -39,6 +39,34 @@ def test_every_help_has_examples(arguments: list[str], capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rum"], "Did you mean run?\nSee: jaxmark --help\n"),
+        (["run", "--proceses", "3"], "--proceses. Did you mean --processes?\nSee: jaxmark run --help\n"),
+        (["compare", "--metric", "tial", "a", "b"], "Did you mean tail?\nSee: jaxmark compare --help\n"),
+        (["export", "a"], "required: --to\nSee: jaxmark export --help\n"),
+        ([], "jaxmark VERB --help                more on each, with examples\n"),
+    ],
+)
+def test_a_typo_gets_the_nearest_word_and_where_to_look(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    seen = capsys.readouterr()
+    assert (seen.out, seen.err.endswith(said)) == ("", True), seen.err
+
+
+def test_an_error_names_the_flag_that_was_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert called(capsys, "run", "--budget", "3")[::2] == (
+        2,
+        "jaxmark: --budget=3: expected a duration with its unit, such as '90s', '10m' or '1h30m', found "
+        "the whole number 3.\n",
+    )
+
+
+@pytest.mark.parametrize(
     "arguments", [["--help"], ["show", "run.json"], ["validate", "run.json"], ["list"], ["run", "--dry-run"]]
 )
 def test_looking_imports_nothing_heavy(arguments: list[str], file: Path) -> None:

@@ -123,7 +123,7 @@ def test_params_sweep_and_merge_with_the_defaults(tmp_path: Path) -> None:
         ('[[case]]\nworkload = "gpt"\nparams = 3\n', [":3:", "a table such as"]),
         ('[run]\nprocesses = true\n[[case]]\nworkload = "linear"\n', [":2:", "found true"]),
         ('[run]\nprocesses = [1, 2]\n[[case]]\nworkload = "linear"\n', [":2:", "the list [1, 2]"]),
-        ('[run]\ntimeout = 10\n[[case]]\nworkload = "linear"\n', [":2:", "a duration in quotes"]),
+        ('[run]\ntimeout = 10\n[[case]]\nworkload = "linear"\n', [":2:", "a duration with its unit"]),
         ('[run]\nbudget = "5 parsecs"\n[[case]]\nworkload = "linear"\n', [":2:", "such as '90s'"]),
         ('[run]\ncompile = "warm"\n[[case]]\nworkload = "linear"\n', [":2:", "'cold', 'cached'"]),
         ('[run]\nblock_seconds = -1\n[[case]]\nworkload = "linear"\n', [":2:", "above 0"]),
@@ -268,7 +268,8 @@ def test_installed_packages_bring_workloads(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("suite.spec.sources.metadata.entry_points", lambda group: points)
     found = written(tmp_path, '[[case]]\nworkload = "their-net"\n')
     assert found.sources == {"their.bench:make/own/own/own/b-/own/v1": "their.bench:make"}
-    assert "Unknown workload" in refused(tmp_path, '[[case]]\nworkload = "our-net"\n')
+    message = refused(tmp_path, '[[case]]\nworkload = "thier-net"\n')
+    assert "Unknown workload: 'thier-net'. Did you mean 'their-net'? Known: gpt, " in message
 
 
 @pytest.mark.parametrize(

@@ -142,4 +142,4 @@ def _status(
         return "ok", None
     if header.run.state == "running":
         return "skipped", "not measured yet"
-    return "skipped", f"never started: the run ended before its turn (state: {header.run.state})"
+    return "skipped", "never started: the run ended before its turn"

@@ -71,7 +71,10 @@ def _few_processes(header: JournalHeader, processes: Sequence[Process], tried: i
     measured, planned = len(processes), header.run.processes_planned
     count = "1 process was" if measured == 1 else f"{measured} processes were"
     short = header.run.state != "running" and tried < planned
-    wanted = f"{measured} of {planned} planned processes were measured" if short else f"only {count} measured"
+    verb = "was" if measured == 1 else "were"
+    wanted = (
+        f"{measured} of {planned} planned processes {verb} measured" if short else f"only {count} measured"
+    )
     if measured < LEAST_PROCESSES:
         yield Note(
             code="few_processes",

@@ -111,8 +111,10 @@ def device_name(environment: Environment) -> str:
 
 def _state(run: Run) -> str:
     started = run.started_at.replace("T", " ").replace("Z", " UTC")
-    state = {"running": "not finished (still going on, or killed)"}.get(run.state, run.state)
-    return f"{started}, {state}, {run.processes_planned} processes planned for each case"
+    # 'interrupted' in the file is also a run that its budget ended, and which did as it was told.
+    words = {"running": "not finished (still going on, or killed)", "interrupted": "ended early"}
+    planned = units.counted(run.processes_planned, "process", "processes")
+    return f"{started}, {words.get(run.state, run.state)}, {planned} planned for each case"
 
 
 def _table(page: Page, results: list[Result], names: dict[str, str]) -> None:
@@ -240,5 +242,5 @@ def _legend(page: Page, results: list[Result], names: dict[str, str]) -> None:
 
 def _list(cases: list[str], total: int) -> str:
     if len(cases) == total and total > 1:
-        return f"all {total} cases"
+        return "both cases" if total == 2 else f"all {total} cases"
     return ", ".join(cases[:3]) + (f" and {len(cases) - 3} more" if len(cases) > 3 else "")

@@ -44,6 +44,7 @@ def test_no_process_no_warning() -> None:
             "3 of 7 planned processes were measured; an interval for the step time needs 6",
         ),
         (6, 7, "interrupted", "6 of 7 planned processes were measured; the run ended before the others"),
+        (1, 7, "interrupted", "1 of 7 planned processes was measured; an interval for the step time"),
         (6, 7, "running", None),
     ],
 )

@@ -156,7 +156,10 @@ def _install(environment: Path, wanted: Stamp) -> None:
     stamp.write(environment, replace(wanted, state="unfinished"))
     names = ([] if wanted.extra == "cpu" else [wanted.extra]) + (["dev"] if wanted.dev else [])
     target = f"{ROOT}[{','.join(names)}]" if names else ROOT
-    say(f"installing JAX and jaxmark, about {_SIZES[wanted.extra]} to download; this takes some minutes")
+    if any(environment.glob("lib/python*/site-packages/jax")):
+        say("installing what is missing; this can take a minute or two")
+    else:
+        say(f"installing JAX and jaxmark, about {_SIZES[wanted.extra]} to download; this takes some minutes")
     installing.pip(python, ["install", "--editable", target, *wanted.requirements], log)
     done = subprocess.run(
         [str(python), "-c", _IMPORTS], capture_output=True, stdin=subprocess.DEVNULL, cwd="/"

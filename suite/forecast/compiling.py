@@ -17,7 +17,7 @@ import numpy as np
 
 from suite.forecast import cache, compilers, topology
 from suite.forecast.targets import Target
-from suite.measurement.failure import classify, short_traceback
+from suite.measurement.failure import StepFailedError, classify, short_traceback
 from suite.measurement.flat import FlatStep, static_memory
 from suite.record.forecast import CompileStatus, Forecast
 from suite.record.process import StaticMemory
@@ -47,20 +47,10 @@ def forecast(
         folder: of earlier answers to the same program; None compiles afresh.
         build: makes the case's workload; by default that of the catalogue.
     """
-    began = time.perf_counter()
-    answer = Forecast(
-        key=case.key,
-        target=target.name,
-        device_kind=None,
-        status="error",
-        emulated=target.emulation(case.precision),
-        capacity_bytes=target.usable_bytes,
-        compile_s=0.0,
-        versions=compilers.installed(),
-    )
+    began, answer = time.perf_counter(), _unanswered(case, target)
     place: Path | None = None
     try:
-        answer.device_kind = topology.device_kind(target)
+        answer.device_kind = _device_kind(target)
         flat = _flat(build(case))
         lowered = _lower(flat, target)
         if folder is not None:
@@ -94,6 +84,33 @@ def fits(memory: StaticMemory, target: Target) -> Verdict:
         return Verdict("ok", memory=memory)
     reason = f"needs {needed / 2**30:.2f} GiB, and a program can use {usable / 2**30:.2f} GiB"
     return Verdict("does_not_fit", reason, memory=memory)
+
+
+def _unanswered(case: Case, target: Target) -> Forecast:
+    return Forecast(
+        key=case.key,
+        target=target.name,
+        device_kind=None,
+        status="error",
+        emulated=target.emulation(case.precision),
+        capacity_bytes=target.usable_bytes,
+        compile_s=0.0,
+        versions=compilers.installed(),
+    )
+
+
+def _device_kind(target: Target) -> str:
+    """As JAX names the chip.
+
+    Raises:
+        StepFailedError: the compiler that is installed does not know the chip.
+    """
+    try:
+        return topology.device_kind(target)
+    # Which exception says so depends on the platform and on jax's version.
+    except Exception as error:
+        reason = classify(error, "compile")[1]
+        raise StepFailedError("unsupported", f"the compiler here knows no {target.name}: {reason}") from error
 
 
 def _flat(workload: Workload) -> FlatStep:

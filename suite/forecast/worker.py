@@ -20,11 +20,13 @@ from suite.run.limits import worker_memory_limit
 from suite.run.worker import limit_memory, take_stdout
 
 # Without the first, libtpu asks a cloud's metadata server which chip it runs on and waits for an
-# answer; without the second, two compiles at once fail on a lock file. GPU kernels cannot be tried
-# out without a GPU. The user's own XLA_FLAGS are for other hardware.
+# answer; without the second, two compiles at once fail on a lock file; without the third, the CUDA
+# plugin of older versions refuses to load where CUDA's libraries are not. GPU kernels cannot be
+# tried out without a GPU. The user's own XLA_FLAGS are for other hardware.
 VARIABLES = {
     "TPU_SKIP_MDS_QUERY": "1",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
+    "JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1",
     "JAX_PLATFORMS": "cpu",
     "XLA_FLAGS": "--xla_gpu_autotune_level=0",
 }

@@ -39,13 +39,13 @@ def show_portability(answers: Sequence[Forecast], console: Console) -> None:
 
 
 def summary(answers: Sequence[Forecast]) -> str:
-    """'27 of 28 compile and fit; 1 does not fit.'."""
+    """'27 of 28 compile and fit; does not fit: 1.'."""
     counts: dict[str, int] = {}
     for answer in answers:
         word = _WORDS.get(answer.status, answer.status)
         counts[word] = counts.get(word, 0) + 1
     good = counts.pop("compiles", 0)
-    rest = ", ".join(f"{number} {word}" for word, number in counts.items())
+    rest = ", ".join(f"{word}: {number}" for word, number in counts.items())
     return f"{good} of {len(answers)} compile and fit" + (f"; {rest}." if rest else ".")
 
 

@@ -46,14 +46,17 @@ def answer(**fields: object) -> Forecast:
 @pytest.mark.parametrize(
     ("said", "status", "reason"),
     [
-        (T4_DOT, "unsupported", f"JaxRuntimeError: {T4_DOT}"),
-        (V5E_FULL, "does_not_fit", "JaxRuntimeError: " + V5E_FULL.splitlines()[0]),
-        ("INTERNAL: Mosaic failed", "error", "JaxRuntimeError: INTERNAL: Mosaic failed"),
+        (T4_DOT, "unsupported", T4_DOT),
+        (V5E_FULL, "does_not_fit", V5E_FULL.splitlines()[0]),
+        ("INTERNAL: Mosaic failed", "error", "INTERNAL: Mosaic failed"),
     ],
 )
 def test_a_refusal_is_one_line_and_the_rest_is_kept(said: str, status: str, reason: str) -> None:
     verdict = failed(jax.errors.JaxRuntimeError(said))
-    assert (verdict.status, verdict.reason) == (status, reason)
+    assert verdict.status == status
+    # The name of the exception before it depends on the version of jax.
+    assert verdict.reason is not None
+    assert verdict.reason.partition(": ")[2] == reason
     assert verdict.detail is not None
     assert said in verdict.detail
 

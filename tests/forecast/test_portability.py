@@ -77,12 +77,12 @@ def test_what_is_refused_is_a_row_with_its_reason_and_exit_code_1(
     assert portability(interpreter(tmp_path, REFUSED), "--target", "t4,h100") == 1
     out = capsys.readouterr().out
     assert "linear/smoke/infer/fp16/b16/unroll/v1: UNIMPLEMENTED: no" in out
-    assert "1 of 2 compile and fit; 1 unsupported." in out
+    assert "1 of 2 compile and fit; unsupported: 1." in out
 
 
 def test_what_is_too_large_is_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert portability(interpreter(tmp_path, TOO_LARGE), "--target", "t4") == 0
-    assert "0 of 1 compile and fit; 1 does not fit." in capsys.readouterr().out
+    assert "0 of 1 compile and fit; does not fit: 1." in capsys.readouterr().out
 
 
 def test_an_emulated_precision_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

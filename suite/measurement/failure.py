@@ -25,8 +25,8 @@ def classify(error: BaseException, stage: Stage) -> tuple[Status, str]:
     anywhere else it is out of memory. An exception that nothing here knows is an `error`.
     """
     if isinstance(error, StepFailedError):
-        return error.status, str(error)
-    text = f"{type(error).__name__}: {error}"
+        return error.status, storable(str(error))
+    text = f"{type(error).__name__}: {_message(error)}"
     reason = _first_line(text)
     if isinstance(error, MemoryError):
         return "oom", f"the host ran out of memory: {reason}"
@@ -42,7 +42,19 @@ def classify(error: BaseException, stage: Stage) -> tuple[Status, str]:
 
 def short_traceback(error: BaseException) -> str:
     """The traceback as text, its last 8,000 characters."""
-    return "".join(traceback.format_exception(error))[-8000:]
+    return storable("".join(traceback.format_exception(error))[-8000:])
+
+
+def storable(text: str) -> str:
+    """Text that JSON can hold: lone surrogates, as undecodable file names have, become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return storable(str(error))
+    except Exception as fault:  # a user's own __str__, of which anything can come
+        return f"its message cannot be had ({type(fault).__name__} in __str__)"
 
 
 def _is_xla_error(error: BaseException) -> bool:

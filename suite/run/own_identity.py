@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,6 +10,8 @@ import msgspec
 
 from suite.errors import WorkloadError
 from suite.run import child
+from suite.run.protocol import Identity
+from suite.run.worker_process import Exit, WorkerProcess
 from suite.spec.case import Case
 from suite.spec.config import Config
 
@@ -43,7 +45,7 @@ def _describe(sources: Sequence[str], platform: str, timeout_s: float) -> list[C
     answers: list[Case | None] = []
     while len(answers) < len(sources):
         rest = sources[len(answers) :]
-        answers += _ask(rest, platform, timeout_s)[: len(rest)]
+        answers += _ask(rest, platform, timeout_s)
         if len(answers) < len(sources):
             # The process hung on the next one, or died of it; the others get a fresh one.
             answers.append(None)
@@ -51,19 +53,29 @@ def _describe(sources: Sequence[str], platform: str, timeout_s: float) -> list[C
 
 
 def _ask(sources: Sequence[str], platform: str, timeout_s: float) -> list[Case | None]:
-    variables = child.environment()
-    variables["JAX_PLATFORMS"] = platform if platform == "cpu" else f"{platform},cpu"
+    """The answers of one fresh process, up to the source that it hung on or died of.
+
+    Raises:
+        WorkloadError: there is no such name, or it is no workload.
+    """
+    answers: list[Case | None] = []
+    deadline = time.monotonic() + timeout_s
+    with WorkerProcess(child.command("suite.run.describe", [platform, *sources])) as process:
+        while len(answers) < len(sources) and (left := deadline - time.monotonic()) > 0:
+            event = process.next_event(left)
+            if isinstance(event, Exit):
+                break
+            answer = _decode(event.text) if event is not None else None
+            # A copy of itself that the users' code has forked answers too.
+            if answer is not None and answer.index == len(answers):
+                if answer.refusal is not None:
+                    raise WorkloadError(answer.refusal)
+                answers.append(answer.case)
+    return answers
+
+
+def _decode(line: bytes) -> Identity | None:
     try:
-        done = subprocess.run(
-            child.command("suite.run.describe", sources),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            env=variables,
-        )
-        said = done.stdout
-    except subprocess.TimeoutExpired as error:
-        done, said = None, error.stdout or b""
-    if done is not None and done.returncode == WorkloadError.exit_code:
-        raise WorkloadError(done.stderr.decode(errors="replace").strip().splitlines()[-1])
-    return [msgspec.json.decode(line, type=Case | None) for line in said.splitlines()]
+        return msgspec.json.decode(line, type=Identity)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -51,3 +51,17 @@ class Done(msgspec.Struct, kw_only=True, tag="done"):
 
 
 Message = Progress | Done
+
+
+class Identity(msgspec.Struct, kw_only=True, tag="identity"):
+    """What a user's own workload says it is, asked before a run.
+
+    Attributes:
+        index: of its source among those that were asked for.
+        case: None where its own code raises.
+        refusal: why it is no workload, in words for its author; None if it is one.
+    """
+
+    index: int
+    case: Case | None = None
+    refusal: str | None = None

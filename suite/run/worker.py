@@ -42,9 +42,10 @@ class Channel:
 def main() -> None:
     """Reads the job, measures, answers. A failure is an answer; the exit code is 0."""
     channel = Channel(take_stdout())
-    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    _set_environment(job)
+    orders = take_stdin()
+    job = msgspec.json.decode(orders.readline(), type=Job)
+    leave_with_parent(orders)
+    set_platform(job.platform)
     channel.send(Done(outcome=_outcome(job, channel)))
 
 
@@ -55,16 +56,35 @@ def take_stdout() -> IO[bytes]:
     return stream
 
 
-def _leave_with_parent() -> None:
-    """Ends this process when the orchestrator's end of stdin closes, however it died."""
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
+def take_stdin() -> IO[bytes]:
+    """Keeps the real standard input for the protocol; whoever else reads there finds its end.
+
+    A user's code that asks a question would wait for ever, since nobody is there to answer.
+    """
+    stream = os.fdopen(os.dup(0), "rb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return stream
 
 
-def _set_environment(job: Job) -> None:
-    # The host's own backend stays beside an accelerator's: initial states are made there.
-    os.environ["JAX_PLATFORMS"] = "cpu" if job.platform == "cpu" else f"{job.platform},cpu"
+def leave_with_parent(orders: IO[bytes]) -> None:
+    """Has this process end when the orchestrator's end of its input closes, however it died."""
+
+    def wait() -> None:
+        while os.read(orders.fileno(), 4096):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def set_platform(platform: str) -> None:
+    """Has JAX, not yet imported, start on `platform`.
+
+    The host's own backend stays beside an accelerator's: initial states are made there.
+    """
+    os.environ["JAX_PLATFORMS"] = "cpu" if platform == "cpu" else f"{platform},cpu"
 
 
 def _outcome(job: Job, channel: Channel) -> Outcome:
@@ -77,7 +97,8 @@ def _outcome(job: Job, channel: Channel) -> Outcome:
             conditions = outcome.process.conditions
             conditions.load_average_before, conditions.cpu_mhz_before = load, mhz
         return outcome
-    except Exception as error:
+    # Also sys.exit() and KeyboardInterrupt, which in a user's code are mistakes like any other.
+    except BaseException as error:
         from suite.errors import JaxmarkError, PlatformError
         from suite.measurement.failure import StepFailedError, classify, short_traceback
 
@@ -110,6 +131,8 @@ def _measure(job: Job, channel: Channel) -> Outcome:
     from suite.workloads import own
 
     channel.enter("build")
+    # Before the user's code runs, which may go to another folder.
+    source_sha256 = own.source_sha256(job.source) if job.source is not None else None
     memory = MemoryProbe(jax.devices()[0])
     if job.source is None:
         measured = subject.from_catalogue(job.case, job.seed, memory, channel.enter)
@@ -130,7 +153,7 @@ def _measure(job: Job, channel: Channel) -> Outcome:
         index=job.index,
         process=found,
         work=measured.work,
-        source_sha256=own.source_sha256(job.source) if job.source is not None else None,
+        source_sha256=source_sha256,
     )
 
 

@@ -15,6 +15,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import operator
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from suite.spec.case import Path as CasePath
 from suite.spec.sources import own_case, own_name
 from suite.workloads.base import Workload
 
+_MOST = 2**63 - 1  # what readers of JSON agree on
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -39,6 +42,9 @@ class Facts:
         loss: reads the scalar loss out of a step's outputs.
         batch: size of the batch axis; part of the identity.
         version: part of the identity; bump it when the meaning changes.
+
+    Raises:
+        WorkloadError: a number that is not whole, below 1 (FLOPs: 0) or too large for the file.
     """
 
     items: int | None = None
@@ -47,6 +53,28 @@ class Facts:
     loss: Callable[[Any], Any] | None = None
     batch: int | None = None
     version: int = 1
+
+    def __post_init__(self) -> None:
+        for name, least in (("items", 1), ("flops", 0), ("batch", 1), ("version", 1)):
+            value = getattr(self, name)
+            if value is not None or name == "version":
+                object.__setattr__(self, name, _whole(name, value, least))
+        if self.item is not None and not isinstance(self.item, str):
+            raise WorkloadError(f"item: expected text such as 'image', found {self.item!r}")
+        if self.loss is not None and not callable(self.loss):
+            raise WorkloadError(f"loss: expected a function of a step's outputs, found {self.loss!r}")
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    """A number of `Facts` as the file holds it; NumPy's integers and 2e9 are whole numbers too."""
+    number = int(value) if isinstance(value, float) and value.is_integer() else value
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        whole = None
+    if whole is None or isinstance(value, bool) or not least <= whole <= _MOST:
+        raise WorkloadError(f"{name}: expected a whole number from {least} to {_MOST:,}, found {value!r}")
+    return whole
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from suite.errors import WorkloadError
@@ -76,3 +78,30 @@ def test_what_the_users_code_raises_is_left_as_it_is(tmp_path: Path) -> None:
     path.write_text("raise ZeroDivisionError('mine')\n")
     with pytest.raises(ZeroDivisionError, match="mine"):
         own.load(f"{path}:x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("items", 0),
+        ("items", "8"),
+        ("items", 2.5),
+        ("items", True),
+        ("flops", -1),
+        ("flops", 2**63),
+        ("flops", float("nan")),
+        ("batch", 0),
+        ("version", None),
+        ("item", 3),
+        ("loss", "mean"),
+    ],
+)
+def test_a_fact_that_no_file_could_hold_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(WorkloadError, match=f"{name}: expected"):
+        own.Facts(**{name: value})
+
+
+def test_whole_numbers_of_other_kinds_are_whole_numbers() -> None:
+    facts = own.Facts(items=np.prod((4, 8)), flops=2e9, batch=np.int32(4))
+    assert (facts.items, facts.flops, facts.batch) == (32, 2_000_000_000, 4)
+    assert {type(facts.items), type(facts.flops), type(facts.batch)} == {int}

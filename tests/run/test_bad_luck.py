@@ -90,6 +90,30 @@ def test_a_worker_runs_out_of_its_own_limit_before_the_machine_does() -> None:
     assert stages == ["import", "build", "compile", "first_call"]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("raises_what_is_no_text", r"RuntimeError: no such file: \udcff.npz"),
+        ("raises_what_cannot_be_printed", "Unspeakable: its message cannot be had (ValueError in __str__)"),
+        ("exits", "SystemExit: bye"),
+    ],
+)
+def test_whatever_users_code_raises_comes_back_with_its_traceback(name: str, reason: str) -> None:
+    source = f"{OWN / 'tiny.py'}:{name}"
+    job = Job(
+        case=own_case(own_name(source)),
+        index=0,
+        platform="cpu",
+        seed=0,
+        settings=MeasureSettings(),
+        source=source,
+    )
+    failure = attempt(job, 120.0, lambda stage: None, lambda: None).failure
+    assert failure is not None
+    assert (failure.status, failure.stage, failure.reason) == ("error", "build", reason)
+    assert f"in {name}" in (failure.traceback or "")
+
+
 def test_the_neighbours_are_as_if_it_had_not_been(unlucky: tuple[int, str, Path, ResultFile]) -> None:
     for name in ("good", "called"):
         found = row(unlucky, name)

@@ -86,5 +86,21 @@ def raises() -> suite.Step:
     raise RuntimeError("the user's own mistake")
 
 
+def raises_what_is_no_text() -> suite.Step:
+    raise RuntimeError("no such file: \udcff.npz")
+
+
+def raises_what_cannot_be_printed() -> suite.Step:
+    class Unspeakable(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    raise Unspeakable
+
+
+def exits() -> suite.Step:
+    raise SystemExit("bye")
+
+
 def wrong_type() -> int:
     return 3

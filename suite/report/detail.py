@@ -34,7 +34,8 @@ def show_case(page: Page, result: Result) -> None:
 def _identity(result: Result) -> list[tuple[str, str]]:
     case = result.case
     pairs = [("status", result.status if result.reason is None else f"{result.status}: {result.reason}")]
-    pairs += [(name, str(getattr(case, name))) for name in case.__struct_fields__ if name != "params"]
+    fields = {name: getattr(case, name) for name in case.__struct_fields__ if name != "params"}
+    pairs += [(name, "none" if value is None else str(value)) for name, value in fields.items()]
     pairs += [(f"params.{name}", str(value)) for name, value in sorted(case.params.items())]
     if result.source is not None:
         pairs.append(("source", f"{result.source} (sha256 {result.source_sha256 or _NA})"))
@@ -66,8 +67,9 @@ def _figures(result: Result) -> list[tuple[str, str]]:
         interval = f"{level:.2%} interval {units.time_ms(low)} to {units.time_ms(high)}"
     p95 = _NA if summary.latency_ms_p95 is None else units.time_ms(summary.latency_ms_p95)
     rate, flops, peak = summary.items_per_second, summary.tflops_per_second, summary.peak_bytes
+    count = units.counted(summary.processes, "process", "processes")
     return [
-        ("step time", f"{_ms(summary.step_time_ms)}, {interval}, {summary.processes} processes"),
+        ("step time", f"{_ms(summary.step_time_ms)}, {interval}, {count}"),
         ("latency", f"{_ms(summary.latency_ms)} for a step that is waited for; 95th percentile {p95}"),
         ("items/s", _NA if rate is None else units.count(rate)),
         ("TFLOP/s", _NA if flops is None else units.significant(flops)),

@@ -96,7 +96,8 @@ def moment(side: Side) -> str:
         time.replace("T", " ").replace("Z", " UTC") for time in (runs[0].started_at, runs[-1].started_at)
     )
     states = sorted({run.state for run in runs})
-    ended = ", ".join({"running": "not finished"}.get(state, state) for state in states)
+    words = {"running": "not finished", "interrupted": "ended early"}
+    ended = ", ".join(words.get(state, state) for state in states)
     when = first if len(runs) == 1 else f"{len(runs)} files, {first} to {last}"
     older = f", {side.superseded} older results of the same cases not used" if side.superseded else ""
     return f"{when}, {ended}{older}"

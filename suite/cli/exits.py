@@ -5,3 +5,5 @@ NOT_ALL_OK = 1
 NOT_VALID = 2
 INTERRUPTED = 130
 """As shells report a program that Ctrl-C ended."""
+OUTPUT_CLOSED = 141
+"""As shells report a program that SIGPIPE ended: what it had to tell did not arrive."""

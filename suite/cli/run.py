@@ -135,8 +135,13 @@ def _announce(
 
 def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Console) -> int:
     """Runs what the store still misses, prints what there is and what to do next."""
-    with contextlib.closing(store), contextlib.closing(make_progress(console)) as progress:
-        result = orchestrator.run(plan, store, progress)
+    try:
+        with contextlib.closing(store), contextlib.closing(make_progress(console)) as progress:
+            result = orchestrator.run(plan, store, progress)
+    except BrokenPipeError:
+        if remaining(store.header, store.outcomes):
+            _say_how_to_go_on(store, asked, make_console(stderr=True))
+        raise
     show(result, console)
     console.print()
     console.print(f"Result file: {store.path}", soft_wrap=True)

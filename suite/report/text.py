@@ -28,9 +28,15 @@ Cell = str | tuple[str, str]
 """A text, or a text and its style."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the command; Rich would end the program with the code of a failed case."""
+        raise BrokenPipeError
+
+
 def make_console(file: IO[str] | None = None, *, stderr: bool = False) -> Console:
     """A console as every verb uses it: the terminal's width, 100 columns in a pipe, no markup."""
-    console = Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False)
+    console = _Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +14,7 @@ from suite.cli import main
 from suite.record.schema import to_json
 from suite.run.estimate import Rates
 from tests.builders import result_file
-from tests.run.command import OWN, jaxmark
+from tests.run.command import BRIEF, OWN, REPOSITORY, jaxmark, only_result
 
 VERBS = ("run", "show", "validate", "list", "devices", "schema")
 
@@ -204,3 +206,43 @@ def test_a_closed_pipe_is_no_error(file: Path) -> None:
     command = f"{sys.executable} -m suite list --format json | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def piped(command: str, folder: Path) -> tuple[int, str]:
+    """Exit code and standard error of `jaxmark` in a shell command, where it is called "$@"."""
+    variables = dict(os.environ) | {"PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        ["bash", "-c", command, "jaxmark", sys.executable, "-m", "suite"],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stderr
+
+
+def test_output_that_nobody_reads_to_its_end_ends_the_command_quietly(tmp_path: Path) -> None:
+    # The reader has gone before the first word is written.
+    code, err = piped('( sleep 1; "$@" list; echo $? >code ) | true; cat code >&2', tmp_path)
+    assert (code, err) == (0, "141\n")
+
+
+def test_output_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    assert piped('"$@" list >&-', tmp_path) == (0, "")
+    if Path("/dev/full").exists():
+        for verb in ("list", "schema"):
+            code, err = piped(f'"$@" {verb} >/dev/full', tmp_path)
+            assert (code, err) == (2, "jaxmark: cannot write the output: No space left on device.\n")
+
+
+def test_a_run_that_nobody_reads_keeps_what_it_has_and_says_how_to_go_on(tmp_path: Path) -> None:
+    flags = " ".join(["--workload linear --batch 8 --processes 3", *BRIEF])
+    code, err = piped(f'set -o pipefail; "$@" run {flags} | head -1 >/dev/null', tmp_path)
+    assert code == 141
+    assert "of 3 processes a case. The rest:" in err
+    (path,) = re.findall(r"--resume (\S+)", err)
+    code, _, _ = jaxmark(tmp_path, "run", "--resume", path)
+    assert code == 0
+    assert len(only_result(tmp_path / "results")[1].results[0].processes) == 3

@@ -68,7 +68,9 @@ def start(workload: Workload) -> tuple[Any, Any]:
     return state, workload.batch(np.random.default_rng(reference.SEED))
 
 
-def run(workload: Workload, state: Any, batch: Any) -> tuple[list[float] | None, Any, Any]:
+def run(
+    workload: Workload, state: Any, batch: Any, jit: Callable[[Any], Any] = jax.jit
+) -> tuple[list[float] | None, Any, Any]:
     """Takes the reference's steps; returns (losses, predictions before, predictions after).
 
     Raises:
@@ -76,8 +78,7 @@ def run(workload: Workload, state: Any, batch: Any) -> tuple[list[float] | None,
     """
     if workload.forward is None:
         raise ValueError("A reference needs the workload's predictions: set Workload.forward.")
-    forward: Callable[[Any, Any], jax.Array] = jax.jit(workload.forward)
-    step = jax.jit(workload.step)
+    forward, step = jit(workload.forward), jit(workload.step)
     before, losses = np.asarray(forward(state, batch)), []
     for _ in range(reference.STEPS):
         state, outputs = step(state, batch)

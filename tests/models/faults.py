@@ -16,6 +16,7 @@ import pytest
 from flax import nnx
 
 from suite.models import gpt, resnet
+from suite.workloads.reference import TOLERANCES
 
 Fault = Callable[[pytest.MonkeyPatch], None]
 
@@ -98,19 +99,29 @@ def batch_norm_never_moves(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(nnx.BatchNorm, "__call__", call)
 
 
-INFER = {
-    "gpt": (
-        gpt_drops_attention_residual,
-        gpt_drops_feed_forward_residual,
-        gpt_sees_everything,
-        gpt_sees_one_ahead,
-        gpt_mask_transposed,
-    ),
-    "resnet": (resnet_drops_residual, batch_norm_in_the_other_mode),
+EVERY = tuple(TOLERANCES)
+# Workload -> fault -> the precisions to plant it in. What is wrong with the forward pass shows in
+# either mode, and inference compiles in no time: training repeats it in one precision.
+INFER: dict[str, dict[Fault, tuple[str, ...]]] = {
+    "gpt": {
+        gpt_drops_attention_residual: EVERY,
+        gpt_drops_feed_forward_residual: EVERY,
+        gpt_sees_everything: EVERY,
+        gpt_sees_one_ahead: EVERY,
+        gpt_mask_transposed: EVERY,
+    },
+    "resnet": {resnet_drops_residual: EVERY, batch_norm_in_the_other_mode: EVERY},
 }
-# A fault in the model shows in the first predictions of either mode, so training repeats only some.
-TRAIN = {
-    "mlp": (adam_without_bias_correction,),
-    "gpt": (adam_without_bias_correction, gpt_drops_feed_forward_residual, gpt_sees_one_ahead),
-    "resnet": (batch_norm_in_the_other_mode, batch_norm_never_moves, resnet_drops_residual),
+TRAIN: dict[str, dict[Fault, tuple[str, ...]]] = {
+    "mlp": {adam_without_bias_correction: EVERY},
+    "gpt": {
+        adam_without_bias_correction: EVERY,
+        gpt_drops_feed_forward_residual: ("bf16",),
+        gpt_sees_one_ahead: ("bf16",),
+    },
+    "resnet": {
+        batch_norm_in_the_other_mode: EVERY,
+        batch_norm_never_moves: EVERY,
+        resnet_drops_residual: ("bf16",),
+    },
 }

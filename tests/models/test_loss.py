@@ -1,4 +1,4 @@
-"""Dynamic loss scaling: bad steps change nothing but the scale, and training goes on."""
+"""The loss and its dynamic scaling: bad steps change nothing but the scale, and training goes on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from suite.workloads import loss_scale
 from suite.workloads.loss_scale import GOOD_STEPS_TO_GROW, LARGEST, LossScale
+from suite.workloads.training import LABEL_SMOOTHING, cross_entropy
 from tests.models.running import initial, step
 
 
@@ -56,6 +57,16 @@ def test_a_step_that_overflows_is_skipped_and_training_recovers(workload_name: s
         losses.append(float(outputs["loss"]))
     assert values(skipped.scale)[1] > 0, "no step has been finite"
     assert losses[-1] < losses[0]
+
+
+def test_the_loss_is_smoothed_cross_entropy() -> None:
+    logits, targets = np.random.default_rng(0).normal(size=(2, 3, 7)), np.array([[0, 6, 2], [3, 3, 1]])
+    log_probabilities = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+    wanted = np.full(logits.shape, LABEL_SMOOTHING / 7)
+    np.put_along_axis(wanted, targets[..., None], 1 - LABEL_SMOOTHING + LABEL_SMOOTHING / 7, axis=-1)
+    expected = -(wanted * log_probabilities).sum(axis=-1).mean()
+    found = cross_entropy(jnp.asarray(logits, jnp.float32), jnp.asarray(targets, jnp.int32))
+    assert float(found) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_gradient_does_not_depend_on_the_scale() -> None:

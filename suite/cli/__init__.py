@@ -9,6 +9,7 @@ exits with 0.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: without the program's name; those of this process by default.
     """
-    _open_missing_streams()
+    _ready_streams()
     asked = make_parser().parse_args(arguments)
     try:
         code: int = asked.verb(asked)
@@ -49,10 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return JaxmarkError.exit_code
 
 
-def _open_missing_streams() -> None:
-    """Opens standard streams that the caller has closed, on nothing.
+def _ready_streams() -> None:
+    """Has every standard stream take what is printed, whatever the caller made of it.
 
-    Otherwise the next files to be opened, results among them, would be taken for these streams.
+    One that the caller has closed is opened on nothing: otherwise the next files to be opened,
+    results among them, would be taken for it.
     """
     for descriptor in range(3):
         try:
@@ -61,6 +63,9 @@ def _open_missing_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # File names hold what the output's encoding may not; an escape tells more than an exception.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:

@@ -246,3 +246,14 @@ def test_a_run_that_nobody_reads_keeps_what_it_has_and_says_how_to_go_on(tmp_pat
     code, _, _ = jaxmark(tmp_path, "run", "--resume", path)
     assert code == 0
     assert len(only_result(tmp_path / "results")[1].results[0].processes) == 3
+
+
+def test_names_that_the_output_cannot_hold_are_escapes(tmp_path: Path) -> None:
+    folder = tmp_path / "mäßig schnell"
+    folder.mkdir()
+    (folder / "löwe.py").write_text((OWN / "tiny.py").read_text())
+    flags = ["--workload", "löwe.py:good", "--processes", "1", *BRIEF]
+    code, out, _ = jaxmark(folder, "run", *flags, variables={"PYTHONIOENCODING": "ascii"})
+    assert code == 0
+    assert r"l\xf6we-good on " in out
+    assert only_result(folder / "results")[1].results[0].case.workload == "löwe:good"

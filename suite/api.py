@@ -125,6 +125,12 @@ def measure(
     called = name or str(getattr(step, "__name__", type(step).__name__))
     case = own_case(called, version=version, batch=batch_size, path=path)
     chosen = settings or MeasureSettings()
+    header = JournalHeader(
+        schema_version=SCHEMA_VERSION,
+        run=_run(chosen),
+        environment=environment.describe(machine_id=machine_id(None)),
+        cases=[case],
+    )
     memory = MemoryProbe(jax.devices()[0], fresh_process=False)
     ready = subject.from_object(own, 0, memory, lambda _: None)
     found = process.measure(
@@ -132,12 +138,6 @@ def measure(
     )
     found.warnings.append(_ONE_PROCESS)
     found.checks.reference_reason = "a workload of one's own has no reference"
-    header = JournalHeader(
-        schema_version=SCHEMA_VERSION,
-        run=_run(chosen),
-        environment=environment.describe(machine_id=machine_id(None)),
-        cases=[case],
-    )
     return Measured(header, Outcome(key=case.key, index=0, process=found, work=ready.work))
 
 

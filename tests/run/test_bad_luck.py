@@ -212,7 +212,7 @@ def test_the_budget_says_how_far_it_came_and_another_machine_cannot_go_on(tmp_pa
     flags = ["--processes", "9", "--budget", "0.1s", "--machine", "one"]
     code, said, _ = jaxmark(tmp_path, "run", *TWO_CASES, *flags)
     path, before = only_result(tmp_path / "results")
-    assert code == 1
+    assert code == 0  # nothing failed; what a budget leaves undone is said, with the way to go on
     assert sorted(one.status for one in before.results) == ["ok", "skipped"]
     assert "Reached 0 to 1 of 9 processes a case." in said
     assert f"run --resume {path.relative_to(tmp_path)} --machine one" in said

@@ -89,7 +89,9 @@ def _add_run(verbs: Any) -> None:
     _add_selection(run.add_argument_group("what to measure"))
     how = run.add_argument_group("how")
     how.add_argument("--processes", type=int, metavar="N", help="fresh processes per case")
-    how.add_argument("--budget", metavar="TIME", help="start no process known to end later than this: 90s, 5m, 1h")
+    how.add_argument(
+        "--budget", metavar="TIME", help="start no process known to end later than this: 90s, 5m, 1h"
+    )
     how.add_argument("--timeout", metavar="TIME", help="end a process after this long")
     how.add_argument("--platform", choices=_PLATFORMS, help="run on this; by default JAX's own choice")
     how.add_argument(

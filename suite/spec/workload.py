@@ -53,6 +53,7 @@ class WorkloadSpec:
         item: what one item of a step is: sample, image, token.
         modes: what a step can be: train, infer, ...; the default first.
         presets: sizes, smallest first; 'smoke' is always there.
+        default_preset: what is meant where no preset is named; a size that people use.
         layers: the ways in which repeated blocks can be compiled, the default first.
         flops: (dims, mode, batch) -> named terms that add up to the FLOPs of one step.
         items: (dims, mode, batch) -> items of one step.
@@ -70,6 +71,7 @@ class WorkloadSpec:
     item: str
     modes: tuple[str, ...]
     presets: Mapping[str, Preset]
+    default_preset: str
     layers: tuple[Layers, ...]
     flops: Callable[[Dims, str, int], dict[str, int]]
     items: Callable[[Dims, str, int], int]

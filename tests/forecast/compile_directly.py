@@ -67,7 +67,7 @@ def main() -> None:
             init=lambda key: jnp.zeros(state), step=step, batch=lambda rng: np.zeros(batch, np.float32)
         )
 
-    case = catalogue.resolve("linear", precision="bf16")
+    case = catalogue.resolve("linear", preset="smoke", precision="bf16")
     print(msgspec.json.encode(forecast(case, find(sys.argv[2]), None, build)).decode())
 
 

@@ -18,7 +18,7 @@ LONG_S = 60.0
 
 
 def job(target: str = "t4") -> Job:
-    return Job(case=catalogue.resolve("linear", precision="bf16"), target=target)
+    return Job(case=catalogue.resolve("linear", preset="smoke", precision="bf16"), target=target)
 
 
 def without(*names: str) -> dict[str, str]:

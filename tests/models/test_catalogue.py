@@ -18,7 +18,7 @@ EVERY = [(spec, name) for spec in SPECS for name in spec.presets]
 def test_defaults_are_filled_in() -> None:
     case = catalogue.resolve("gpt", preset="char")
     assert case.key == "gpt/char/train/default/b64/scan/v1"
-    assert catalogue.resolve("linear").key == "linear/smoke/infer/default/b16/unroll/v1"
+    assert catalogue.resolve("linear").key == "linear/1k/infer/default/b32/unroll/v1"
 
 
 def test_every_field_can_be_chosen() -> None:
@@ -35,7 +35,7 @@ def test_every_field_can_be_chosen() -> None:
 
 
 def test_a_parameter_at_its_default_is_no_part_of_the_identity() -> None:
-    assert catalogue.resolve("gpt", params={"seq": 16}) == catalogue.resolve("gpt")
+    assert catalogue.resolve("gpt", params={"seq": 256}) == catalogue.resolve("gpt")
     assert catalogue.resolve("gpt", params={"seq": 8}).params == {"seq": 8}
 
 
@@ -54,7 +54,7 @@ def test_a_parameter_at_its_default_is_no_part_of_the_identity() -> None:
         ({"workload": "mlp", "batch": "8"}, ["batch", "whole number", "'8'"]),
         ({"workload": "gpt", "params": {"sequence": 8}}, ["parameter of gpt", "'sequence'", "seq"]),
         ({"workload": "mlp", "params": {"seq": 8}}, ["parameter of mlp", "'seq'", "None is known"]),
-        ({"workload": "gpt", "params": {"seq": 17}}, ["'seq'", "at most 16", "context", "17"]),
+        ({"workload": "gpt", "params": {"seq": 257}}, ["'seq'", "at most 256", "context", "257"]),
         ({"workload": "gpt", "params": {"seq": "8"}}, ["'seq'", "whole number", "'8'"]),
         ({"workload": ["gpt"]}, ["workload", "['gpt']"]),
     ],
@@ -69,6 +69,7 @@ def test_a_wrong_field_is_named_with_what_would_be_right(fields: dict, words: li
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_presets_grow_from_smoke(spec) -> None:
     assert next(iter(spec.presets)) == "smoke"
+    assert spec.default_preset in list(spec.presets)[1:]
     sizes = [preset.parameters for preset in spec.presets.values()]
     assert sizes == sorted(sizes)
     assert all(preset.source for preset in spec.presets.values())
@@ -100,7 +101,7 @@ def test_positions_beyond_the_sequence_are_not_read_by_inference() -> None:
 
 
 def test_causal_and_masked_attention_are_told_apart() -> None:
-    terms, *_ = catalogue.work(catalogue.resolve("gpt", mode="infer", batch=1))
+    terms, *_ = catalogue.work(catalogue.resolve("gpt", preset="smoke", mode="infer", batch=1))
     pairs, width, depth = 16 * 17 // 2, 64, 2
     assert terms["forward_attention_causal"] == 4 * depth * width * pairs
     assert terms["forward_attention_masked"] == 4 * depth * width * (16 * 16 - pairs)

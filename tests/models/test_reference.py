@@ -60,9 +60,9 @@ def test_the_committed_file_is_what_the_command_writes(case: Case) -> None:
 
 def test_a_reference_is_of_the_smoke_preset_as_it_comes() -> None:
     assert reference.lookup(catalogue.resolve("mlp", preset="smoke", precision="bf16")) is not None
-    for other in ({"preset": "small"}, {"batch": 3}):
+    for other in ({"preset": "small"}, {"preset": "smoke", "batch": 3}):
         assert reference.lookup(catalogue.resolve("mlp", **other)) is None
-    assert reference.lookup(catalogue.resolve("gpt", params={"seq": 8})) is None
+    assert reference.lookup(catalogue.resolve("gpt", preset="smoke", params={"seq": 8})) is None
 
 
 def test_a_perfect_run_has_no_error() -> None:

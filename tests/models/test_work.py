@@ -21,7 +21,7 @@ PUBLISHED = [
     for layers in spec.layers
 ]
 SHORT = [
-    catalogue.resolve("gpt", mode=mode, layers=layers, params={"seq": 7})
+    catalogue.resolve("gpt", preset="smoke", mode=mode, layers=layers, params={"seq": 7})
     for mode in ("train", "infer")
     for layers in ("scan", "unroll")
 ]

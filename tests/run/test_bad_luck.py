@@ -31,8 +31,8 @@ from tests.run.command import (
     wait_for,
 )
 
-ONE_CASE = ["--workload", "linear", "--batch", "8", *BRIEF]
-TWO_CASES = ["--workload", "linear", "--batch", "8,16", *BRIEF]
+ONE_CASE = ["--workload", "linear", "--preset", "smoke", "--batch", "8", *BRIEF]
+TWO_CASES = ["--workload", "linear", "--preset", "smoke", "--batch", "8,16", *BRIEF]
 
 
 @pytest.fixture(scope="module")

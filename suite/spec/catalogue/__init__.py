@@ -47,7 +47,7 @@ def resolve(
 ) -> Case:
     """Returns the case that these fields ask for, defaults filled in and every field checked.
 
-    Defaults: the smallest preset, the workload's first mode, precision 'default', the preset's
+    Defaults: the workload's default preset, its first mode, precision 'default', the preset's
     batch for that mode, the workload's first way to compile layers. A parameter equal to the
     preset's own value is left out, so that one measurement has one identity.
 
@@ -56,7 +56,7 @@ def resolve(
             expected and the nearest valid value.
     """
     spec = get(workload)
-    size = _choose(f"preset of {workload}", preset, spec.presets)
+    size = _choose(f"preset of {workload}", spec.default_preset if preset is None else preset, spec.presets)
     chosen_mode = _choose(f"mode of {workload}", mode, spec.modes)
     default_batch = spec.presets[size].batch[chosen_mode]
     return Case(

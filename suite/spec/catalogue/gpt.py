@@ -105,6 +105,7 @@ GPT = WorkloadSpec(
             source="Radford et al., GPT-2 (2019): the smallest, 124,439,808 parameters, without dropout",
         ),
     },
+    default_preset="char",
     layers=("scan", "unroll"),
     flops=flops,
     items=lambda dims, mode, batch: batch * dims["seq"],

@@ -27,6 +27,7 @@ LINEAR = WorkloadSpec(
         "1k": _preset(1_000, 1_000, 32, "The usual first layer of a tutorial: 1,000 units, batch 32"),
         "10k": _preset(10_000, 10_000, 1_000, "The usual tutorial's large layer: 10,000 units, batch 1,000"),
     },
+    default_preset="1k",
     layers=("unroll",),
     flops=flops,
     items=lambda dims, mode, batch: batch,

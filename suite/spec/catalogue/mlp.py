@@ -49,6 +49,7 @@ MLP = WorkloadSpec(
             1_024, 4_096, 2, 1_000, 256, "jaxmark's own: products that fill an accelerator's matrix units"
         ),
     },
+    default_preset="small",
     layers=("unroll", "scan"),
     flops=flops,
     items=lambda dims, mode, batch: batch,

@@ -180,6 +180,7 @@ RESNET = WorkloadSpec(
             source="He et al. (2015), ResNet-50 with torchvision's strides (v1.5): 25,557,032 parameters",
         ),
     },
+    default_preset="18",
     layers=("unroll",),
     flops=flops,
     items=lambda dims, mode, batch: batch,

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from suite.analysis.files import load as load
     from suite.api import Measured as Measured
     from suite.api import measure as measure
+    from suite.spec.settings import MeasureSettings as MeasureSettings
     from suite.workloads.base import Checks as Checks
     from suite.workloads.base import Workload as Workload
     from suite.workloads.own import Call as Call
@@ -21,6 +22,7 @@ _HOMES = {
     "Call": "suite.workloads.own",
     "Checks": "suite.workloads.base",
     "Facts": "suite.workloads.own",
+    "MeasureSettings": "suite.spec.settings",
     "Measured": "suite.api",
     "Step": "suite.workloads.own",
     "Workload": "suite.workloads.base",

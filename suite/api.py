@@ -13,6 +13,7 @@ file.py:name` measures the same in fresh processes.
 
 from __future__ import annotations
 
+import math
 import os
 import uuid
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import msgspec
 
 import suite
 from suite.analysis.summary import fold
@@ -111,9 +113,11 @@ def measure(
         settings: seconds of each pass; the protocol's own otherwise.
 
     Raises:
-        WorkloadError: for 'aot' without exactly a state and a batch.
+        WorkloadError: for 'aot' without exactly a state and a batch, or for a name or settings that
+            make no result.
         StepFailedError: if the step cannot be measured: not finite, state that does not chain.
     """
+    _check(step, name, settings)
     facts = Facts(items=items, item=item, flops=flops, loss=loss, batch=batch_size, version=version)
     own: Step | Call
     if path == "call":
@@ -139,6 +143,19 @@ def measure(
     found.warnings.append(_ONE_PROCESS)
     found.checks.reference_reason = "a workload of one's own has no reference"
     return Measured(header, Outcome(key=case.key, index=0, process=found, work=ready.work))
+
+
+def _check(step: Any, name: str | None, settings: MeasureSettings | None) -> None:
+    """Refuses what would only fail later, or make a result that cannot be told from another."""
+    if not callable(step):
+        raise WorkloadError(f"expected a function as the step, found {type(step).__name__}")
+    if name is not None and not (name.isprintable() and name.strip() and "/" not in name):
+        raise WorkloadError(f"expected a name of printable characters without '/', found {name!r}")
+    if settings is not None and not isinstance(settings, MeasureSettings):
+        raise WorkloadError(f"expected MeasureSettings, found {type(settings).__name__}")
+    for field, seconds in (msgspec.structs.asdict(settings) if settings is not None else {}).items():
+        if not 0 <= seconds < math.inf:
+            raise WorkloadError(f"expected {field} of 0 or more, found {seconds!r}")
 
 
 def _pure_step(step: Callable[..., Any], args: tuple[Any, ...], kwargs: Any, facts: Facts) -> Step:

@@ -109,13 +109,15 @@ class WorkerProcess:
         self._events.put(Exit(returncode))
 
     def _read_lines(self, stream: IO[bytes]) -> None:
-        for line in stream:
-            self._events.put(Line(line))
+        with stream:
+            for line in stream:
+                self._events.put(Line(line))
 
     def _read_log(self, stream: IO[bytes]) -> None:
-        while chunk := os.read(stream.fileno(), 8192):
-            self._tail += chunk
-            del self._tail[:-LOG_BYTES]
+        with stream:
+            while chunk := os.read(stream.fileno(), 8192):
+                self._tail += chunk
+                del self._tail[:-LOG_BYTES]
 
 
 def _start(target: object, *arguments: object) -> threading.Thread:

@@ -116,9 +116,26 @@ def test_sharded_arrays_are_refused_and_not_gathered_on_one_device() -> None:
     assert "found arrays spread over 2" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("step", "options", "said"),
+    [
+        (3, {}, "expected a function as the step, found int"),
+        (double, {"name": "a/b"}, "without '/'"),
+        (double, {"name": "\x1b[31m"}, "printable"),
+        (double, {"name": ""}, "printable"),
+        (double, {"settings": {}}, "expected MeasureSettings, found dict"),
+        (double, {"settings": MeasureSettings(block_seconds=-1.0)}, "block_seconds of 0 or more"),
+    ],
+)
+def test_what_makes_no_result_is_refused_at_once(step, options, said) -> None:
+    with pytest.raises(WorkloadError, match=said):
+        suite.measure(step, jnp.ones(2), jnp.ones(2), **options)
+
+
 def test_the_public_names_are_these() -> None:
     assert sorted(suite.__all__) == [
-        "Call", "Checks", "Facts", "Measured", "Step", "Workload", "__version__", "load", "measure",
+        "Call", "Checks", "Facts", "MeasureSettings", "Measured",
+        "Step", "Workload", "__version__", "load", "measure",
     ]  # fmt: skip
     for name in suite.__all__:
         assert getattr(suite, name) is not None

@@ -12,7 +12,20 @@ import pytest
 from suite.spec import catalogue
 from suite.spec.case import Case
 from suite.workloads import build, reference
-from tests.models.running import INFER, RUN, SMOKE, TRAIN, abstract, fields, honest, ids, initial, smoke, step
+from tests.models.running import (
+    INFER,
+    RUN,
+    SMOKE,
+    TRAIN,
+    UNROLLED,
+    abstract,
+    fields,
+    honest,
+    ids,
+    initial,
+    smoke,
+    step,
+)
 
 SCANNED = [case for case in RUN if case.layers == "scan"]
 LEARNING = [case for case in RUN if case.mode == "train"]
@@ -123,3 +136,13 @@ def test_training_moves_the_running_statistics() -> None:
 def test_a_deep_unrolled_perceptron_has_over_a_hundred_leaves() -> None:
     state, _ = abstract(build(catalogue.resolve("mlp", preset="deep", layers="unroll")))
     assert len(jax.tree.leaves(state)) > 100
+
+
+@pytest.mark.parametrize("case", UNROLLED, ids=ids(UNROLLED))
+def test_the_initial_state_is_the_same_in_every_precision(case: Case) -> None:
+    state, expected = (
+        jax.eval_shape(build(each).init, jax.random.key(0))
+        for each in (case, smoke(case.workload, case.mode, "fp32"))
+    )
+    assert signature(state.params) == signature(expected.params)
+    assert signature(state.stats) == signature(expected.stats)

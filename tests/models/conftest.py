@@ -1,0 +1,27 @@
+"""Which of these tests `make test` leaves to `make ci-extra`, to stay under five minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+# Compile every smoke model: strict float32 and the coarsest precision stand for all in `make test`.
+COMPILING = ("test_reference.py", "test_steps.py", "test_loss.py")
+OTHER_PRECISIONS = ("default", "fp16")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as slow the chains of a thousand steps, and the compiling tests of the other precisions."""
+    for item in items:
+        if item.path.parent == HERE and is_slow(item):
+            item.add_marker(pytest.mark.slow)
+
+
+def is_slow(item: pytest.Item) -> bool:
+    if item.path.name == "test_stability.py":
+        return True
+    words = item.name.replace("[", "/").replace("]", "/").replace("-", "/").split("/")
+    return item.path.name in COMPILING and any(precision in words for precision in OTHER_PRECISIONS)

@@ -33,6 +33,7 @@ from suite.record.machine import machine_id
 from suite.record.schema import SCHEMA_VERSION, JournalHeader, Note, Outcome, Result, ResultFile, Run, Summary
 from suite.record.store import Store, utc_now
 from suite.run import subject
+from suite.run.quirks import needs_xnnpack_off
 from suite.spec.case import Path as CasePath
 from suite.spec.settings import MeasureSettings
 from suite.spec.sources import own_case
@@ -42,6 +43,13 @@ _ONE_PROCESS = Note(
     code="one_process",
     message="measured in one process, the caller's own: no interval, and what else this process holds or "
     "has run may have a part in it",
+)
+
+
+_XNNPACK = Note(
+    code="xnnpack",
+    message="on a CPU this jaxlib computes training with a donated state wrongly; start Python with "
+    "XLA_FLAGS=--xla_cpu_use_xnnpack=false, as `jaxmark run` does",
 )
 
 
@@ -141,6 +149,8 @@ def measure(
         ready.step, memory, process.Plan(settings=chosen, loss=ready.loss), lambda _: None
     )
     found.warnings.append(_ONE_PROCESS)
+    if needs_xnnpack_off() and "xla_cpu_use_xnnpack" not in os.environ.get("XLA_FLAGS", ""):
+        found.warnings.append(_XNNPACK)
     found.checks.reference_reason = "a workload of one's own has no reference"
     return Measured(header, Outcome(key=case.key, index=0, process=found, work=ready.work))
 

@@ -103,7 +103,7 @@ class ReferenceCheck(Record):
     Attributes:
         preset: that was compared: the case's own, or 'smoke' in its place.
         loss_error: largest over the five losses.
-        output_error: largest over the sampled outputs.
+        output_error: relative root mean square over the sampled outputs.
         tolerance: of this precision, for both.
     """
 

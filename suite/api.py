@@ -33,7 +33,7 @@ from suite.record.machine import machine_id
 from suite.record.schema import SCHEMA_VERSION, JournalHeader, Note, Outcome, Result, ResultFile, Run, Summary
 from suite.record.store import Store, utc_now
 from suite.run import subject
-from suite.run.quirks import needs_xnnpack_off
+from suite.run.quirks import lacks_a_flag
 from suite.spec.case import Path as CasePath
 from suite.spec.settings import MeasureSettings
 from suite.spec.sources import own_case
@@ -149,7 +149,7 @@ def measure(
         ready.step, memory, process.Plan(settings=chosen, loss=ready.loss), lambda _: None
     )
     found.warnings.append(_ONE_PROCESS)
-    if needs_xnnpack_off() and "xla_cpu_use_xnnpack" not in os.environ.get("XLA_FLAGS", ""):
+    if lacks_a_flag(os.environ):
         found.warnings.append(_XNNPACK)
     found.checks.reference_reason = "a workload of one's own has no reference"
     return Measured(header, Outcome(key=case.key, index=0, process=found, work=ready.work))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from importlib import metadata
 
 # On a CPU these releases cache a product's packed weights by the address of their buffer. A donated state
@@ -14,9 +14,13 @@ _XNNPACK_OFF = "--xla_cpu_use_xnnpack=false"
 
 def mend(variables: MutableMapping[str, str]) -> None:
     """Adds the flags that the installed jaxlib needs to `variables`; a user's own choice stays."""
-    flags = variables.get("XLA_FLAGS", "")
-    if needs_xnnpack_off() and "xla_cpu_use_xnnpack" not in flags:
-        variables["XLA_FLAGS"] = f"{flags} {_XNNPACK_OFF}".strip()
+    if lacks_a_flag(variables):
+        variables["XLA_FLAGS"] = f"{variables.get('XLA_FLAGS', '')} {_XNNPACK_OFF}".strip()
+
+
+def lacks_a_flag(variables: Mapping[str, str]) -> bool:
+    """Whether the installed jaxlib needs a flag about which `variables` say nothing."""
+    return needs_xnnpack_off() and "xla_cpu_use_xnnpack" not in variables.get("XLA_FLAGS", "")
 
 
 def needs_xnnpack_off(jaxlib: str | None = None) -> bool:

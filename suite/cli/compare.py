@@ -1,11 +1,11 @@
-"""`jaxmark compare`, `noise` and `export`: from flags to a report and an exit code."""
+"""`jaxmark compare`: from flags to a report and an exit code."""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from suite.cli.flags import examples, print_safely
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,6 +14,40 @@ if TYPE_CHECKING:
     from suite.record.schema import Machine
 
 _PERCENT_MOST = 1000.0
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds `compare` to the verbs."""
+    parser = verbs.add_parser(
+        "compare",
+        help="verdicts between runs of one machine, speed-ups between machines",
+        description="Compare runs with the first. On one machine each case gets a verdict;\n"
+        "between machines, speed-ups with intervals. A folder or a quoted glob stands\n"
+        "for the newest result of each case in it, and is a side for each machine in it.",
+        epilog=examples(
+            "jaxmark compare before.json after.json",
+            "jaxmark compare before.json after.json --strict     exit 4 where nothing can be said",
+            "jaxmark compare cpu.json l4.json v5e.json           a column for each machine",
+            "jaxmark compare old/ new/ --metric memory --format markdown >> $GITHUB_STEP_SUMMARY",
+        )
+        + "\n\nexit codes:\n  0 fine; 1 a regression, or a case that failed or is missing; 2 bad input;\n"
+        "  3 nothing comparable; 4 inconclusive, with --strict",
+    )
+    parser.set_defaults(verb=compare)
+    parser.add_argument("base", metavar="BASE", help="a result file, a folder or a glob")
+    parser.add_argument("new", nargs="*", metavar="NEW", help="likewise; one or more")
+    parser.add_argument(
+        "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
+    )
+    parser.add_argument(
+        "--metric",
+        choices=("step_time", "latency", "tail", "memory", "compile"),
+        default="step_time",
+        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
+        "compile time",
+    )
+    parser.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
+    parser.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
 
 
 def compare(asked: Namespace) -> int:
@@ -41,18 +75,14 @@ def compare(asked: Namespace) -> int:
     elif asked.format == "markdown":
         from suite.report.comparing.markdown import as_markdown
 
-        _print(as_markdown(comparison))
+        print_safely(as_markdown(comparison))
     else:
         from suite.report.comparing import data
 
-        _print(data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison))
+        print_safely(
+            data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison)
+        )
     return code
-
-
-def _print(text: str) -> None:
-    """Prints text with names from outside, as escapes where the output's encoding cannot hold them."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
@@ -70,56 +100,6 @@ def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
         return noise.margin(floor, verdicts, threshold, machine.platform)
 
     return margin_of
-
-
-def noise(asked: Namespace) -> int:
-    """Finds and keeps noise floors from whole runs; without any, prints those that are kept.
-
-    Raises:
-        ResultFileError: a file cannot be read.
-        ConfigError: the runs are too few, overlap, or are of several machines.
-        StorageError: the floors cannot be read or kept.
-    """
-    from suite.analysis import noise as analysis
-    from suite.analysis.sides import gather
-    from suite.record import floors
-    from suite.report import noise as report
-    from suite.report.text import make_console
-
-    if not asked.results:
-        found = floors.known()
-        if asked.format == "json":
-            print(report.as_json(found))
-        else:
-            report.show_known(found, floors.data_folder() / "noise", make_console())
-        return 0
-    gathered = gather(asked.results)
-    sources = [source for side in gathered.sides for source in side.runs]
-    measured = analysis.measure(sources)
-    path = floors.keep(measured.machine, list(measured.floors))
-    if asked.format == "json":
-        print(report.as_json([floors.read(path)]))
-    else:
-        report.show_measured(measured, gathered.skipped, path, make_console())
-    return 0
-
-
-def export(asked: Namespace) -> int:
-    """Prints result files in another tool's format; 3 if none of their cases was measured.
-
-    Raises:
-        ResultFileError: a file cannot be read.
-        ConfigError: the format has no room for all of them.
-    """
-    from suite.analysis.sides import gather
-    from suite.bridges.exporting import export as write
-
-    gathered = gather(asked.files)
-    exported = write([source for side in gathered.sides for source in side.runs], asked.to)
-    for reason in (*gathered.skipped, *exported.left_out):
-        print(f"jaxmark: left out {reason}", file=sys.stderr)
-    _print(exported.text)
-    return 0 if exported.cases else 3
 
 
 def parse_threshold(text: str) -> float:

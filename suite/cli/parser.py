@@ -1,15 +1,19 @@
-"""The flags of every verb, with examples. Imports nothing that a verb needs."""
+"""The command line as a whole, and the flags of verbs that need much; imports nothing that a verb needs.
+
+The other verbs have their flags beside them, and import what they need when they are called.
+"""
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import importlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from suite import __version__
+from suite.cli import compare, exporting, noise
+from suite.cli.flags import examples, verb
 
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -19,7 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="jaxmark",
         description="Benchmark Flax NNX models, unchanged, on CPU, GPU and TPU.",
-        epilog=_examples(
+        epilog=examples(
             "jaxmark run                        measure the quick config on what JAX finds here",
             "jaxmark run --workload gpt         one model",
             "jaxmark show results/*/*.json      look at a result file",
@@ -33,10 +37,10 @@ def make_parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(metavar="VERB", required=True, parser_class=_Parser)
     _add_run(verbs)
     _add_show(verbs)
-    _add_compare(verbs)
-    _add_noise(verbs)
+    compare.add_parser(verbs)
+    noise.add_parser(verbs)
     _add_portability(verbs)
-    _add_export(verbs)
+    exporting.add_parser(verbs)
     _add_validate(verbs)
     _add_list(verbs)
     _add_devices(verbs)
@@ -73,7 +77,7 @@ def _add_run(verbs: Any) -> None:
         "run",
         help="measure cases and write one result file",
         description="Measure the cases of a config, or one workload, and write one result file.",
-        epilog=_examples(
+        epilog=examples(
             "jaxmark run                                    the config 'quick'",
             "jaxmark run standard --dry-run                 what it would measure, and for how long",
             "jaxmark run configs/mine.toml --only 'gpt/*'   some cases of a config of your own",
@@ -84,7 +88,7 @@ def _add_run(verbs: Any) -> None:
             "jaxmark run --resume results/cpu-x/RUN.json    do what a stopped run still misses",
         ),
     )
-    run.set_defaults(verb=_verb("suite.cli.run", "run"))
+    run.set_defaults(verb=verb("suite.cli.run", "run"))
     run.add_argument("config", nargs="?", metavar="CONFIG", help="a name or a path (default: quick)")
     _add_selection(run.add_argument_group("what to measure"))
     how = run.add_argument_group("how")
@@ -139,66 +143,16 @@ def _add_show(verbs: Any) -> None:
         "show",
         help="print a result file as a table",
         description="Print a result file, or the journal of a run that is going on, as a table.",
-        epilog=_examples(
+        epilog=examples(
             "jaxmark show results/cpu-x/RUN.json",
             "jaxmark show RUN.json --case 'gpt/*'     everything about some cases",
             "jaxmark show RUN.json --format tsv       a row for each case, for scripts",
         ),
     )
-    show.set_defaults(verb=_verb("suite.cli.verbs", "show"))
+    show.set_defaults(verb=verb("suite.cli.verbs", "show"))
     show.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
     show.add_argument("--case", metavar="KEY", help="everything about one case; a key or a glob")
     show.add_argument("--format", choices=("text", "json", "tsv"), default="text")
-
-
-def _add_compare(verbs: Any) -> None:
-    compare = verbs.add_parser(
-        "compare",
-        help="verdicts between runs of one machine, speed-ups between machines",
-        description="Compare runs with the first. On one machine each case gets a verdict;\n"
-        "between machines, speed-ups with intervals. A folder or a quoted glob stands\n"
-        "for the newest result of each case in it, and is a side for each machine in it.",
-        epilog=_examples(
-            "jaxmark compare before.json after.json",
-            "jaxmark compare before.json after.json --strict     exit 4 where nothing can be said",
-            "jaxmark compare cpu.json l4.json v5e.json           a column for each machine",
-            "jaxmark compare old/ new/ --metric memory --format markdown >> $GITHUB_STEP_SUMMARY",
-        )
-        + "\n\nexit codes:\n  0 fine; 1 a regression, or a case that failed or is missing; 2 bad input;\n"
-        "  3 nothing comparable; 4 inconclusive, with --strict",
-    )
-    compare.set_defaults(verb=_verb("suite.cli.compare", "compare"))
-    compare.add_argument("base", metavar="BASE", help="a result file, a folder or a glob")
-    compare.add_argument("new", nargs="*", metavar="NEW", help="likewise; one or more")
-    compare.add_argument(
-        "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
-    )
-    compare.add_argument(
-        "--metric",
-        choices=("step_time", "latency", "tail", "memory", "compile"),
-        default="step_time",
-        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
-        "compile time",
-    )
-    compare.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
-    compare.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
-
-
-def _add_noise(verbs: Any) -> None:
-    noise = verbs.add_parser(
-        "noise",
-        help="how much whole runs differ here by themselves; compare asks for more than that",
-        description="Find the noise floor of each case from whole runs of one machine at different times,\n"
-        "and keep it for `jaxmark compare`. Without files, print the floors that are kept.",
-        epilog=_examples(
-            "jaxmark run quick          seven times or more, over a day or a week; then",
-            "jaxmark noise results/     find the floors and keep them",
-            "jaxmark noise              print them",
-        ),
-    )
-    noise.set_defaults(verb=_verb("suite.cli.compare", "noise"))
-    noise.add_argument("results", nargs="*", metavar="RESULT", help="result files, folders or globs")
-    noise.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _add_portability(verbs: Any) -> None:
@@ -207,7 +161,7 @@ def _add_portability(verbs: Any) -> None:
         help="which workloads compile for GPUs and TPUs that are not here, in how much memory",
         description="Compile workloads for chips that are not here, with the chips' own compilers, and run\n"
         "nothing. On Linux x86-64; makes an environment for the compilers first (.venv-forecast).",
-        epilog=_examples(
+        epilog=examples(
             "jaxmark portability                                    the smoke presets, for four chips",
             "jaxmark portability --target a100-80gb,v5p --precision fp32,native",
             "jaxmark portability --target t4 --only 'gpt/124m/*'    one model's full size",
@@ -215,7 +169,7 @@ def _add_portability(verbs: Any) -> None:
         + "\n\nexit codes:\n  0 each case compiles, or is only too large for its chip; 1 one does not;\n"
         "  2 bad input, or no compilers here",
     )
-    portability.set_defaults(verb=_verb("suite.cli.portability", "portability"))
+    portability.set_defaults(verb=verb("suite.cli.portability", "portability"))
     portability.add_argument(
         "--target", default="t4,h100,v5e,v6e", metavar="CHIPS", help="with commas (default: t4,h100,v5e,v6e)"
     )
@@ -237,34 +191,14 @@ def _add_portability(verbs: Any) -> None:
     portability.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def _add_export(verbs: Any) -> None:
-    export = verbs.add_parser(
-        "export",
-        help="print result files as other tools read them",
-        description="Print result files in the format of another tool. Cases that were not measured have no\n"
-        "place in most of them; they are named on stderr.",
-        epilog=_examples(
-            "jaxmark export --to pytest-benchmark RUN.json          pytest-benchmark compare reads it",
-            "jaxmark export --to github-action-benchmark RUN.json   its tool customSmallerIsBetter",
-            "jaxmark export --to bencher RUN.json                   bencher run --adapter json --file ...",
-            "jaxmark export --to csv results/                       a row for each case of each file",
-        ),
-    )
-    export.set_defaults(verb=_verb("suite.cli.compare", "export"))
-    export.add_argument(
-        "--to", required=True, choices=("pytest-benchmark", "github-action-benchmark", "bencher", "csv")
-    )
-    export.add_argument("files", nargs="+", metavar="FILE", help="result files, folders or globs")
-
-
 def _add_validate(verbs: Any) -> None:
     validate = verbs.add_parser(
         "validate",
         help="check that result files are whole and agree with themselves",
         description="Check result files: schema, rules and derived figures. Exit 2 if one is not valid.",
-        epilog=_examples("jaxmark validate results/*/*.json"),
+        epilog=examples("jaxmark validate results/*/*.json"),
     )
-    validate.set_defaults(verb=_verb("suite.cli.verbs", "validate"))
+    validate.set_defaults(verb=verb("suite.cli.verbs", "validate"))
     validate.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
 
 
@@ -273,9 +207,9 @@ def _add_list(verbs: Any) -> None:
         "list",
         help="workloads, presets and configs",
         description="List workloads with their presets, parameters and FLOPs, and the configs.",
-        epilog=_examples("jaxmark list", "jaxmark list --format json | jq ."),
+        epilog=examples("jaxmark list", "jaxmark list --format json | jq ."),
     )
-    listing.set_defaults(verb=_verb("suite.cli.verbs", "list_all"))
+    listing.set_defaults(verb=verb("suite.cli.verbs", "list_all"))
     listing.add_argument("--format", choices=("text", "json", "tsv"), default="text")
 
 
@@ -284,11 +218,9 @@ def _add_devices(verbs: Any) -> None:
         "devices",
         help="what JAX has here, and what it does not use",
         description="Show what JAX sees and what the machine has, and how to mend what does not fit.",
-        epilog=_examples(
-            "jaxmark devices", "jaxmark devices --platform cpu", "jaxmark devices --format json"
-        ),
+        epilog=examples("jaxmark devices", "jaxmark devices --platform cpu", "jaxmark devices --format json"),
     )
-    devices.set_defaults(verb=_verb("suite.cli.verbs", "devices"))
+    devices.set_defaults(verb=verb("suite.cli.verbs", "devices"))
     devices.add_argument("--platform", choices=_PLATFORMS, help="by default JAX's own choice")
     devices.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -298,25 +230,11 @@ def _add_schema(verbs: Any) -> None:
         "schema",
         help="print the JSON Schema of result files",
         description="Print the JSON Schema of result files.",
-        epilog=_examples("jaxmark schema > jaxmark.schema.json"),
+        epilog=examples("jaxmark schema > jaxmark.schema.json"),
     )
-    schema.set_defaults(verb=_verb("suite.cli.verbs", "schema"))
-
-
-def _verb(module: str, name: str) -> Callable[[argparse.Namespace], int]:
-    """A function that imports its module when it is called."""
-
-    def call(asked: argparse.Namespace) -> int:
-        code: int = getattr(importlib.import_module(module), name)(asked)
-        return code
-
-    return call
+    schema.set_defaults(verb=verb("suite.cli.verbs", "schema"))
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     return f". Did you mean {close[0]}?" if close else ""
-
-
-def _examples(*lines: str) -> str:
-    return "examples:\n" + "\n".join(f"  {line}" for line in lines)

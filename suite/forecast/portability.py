@@ -42,7 +42,7 @@ def plan(targets: Sequence[Target], precisions: Sequence[str], only: str | None 
                 jobs[target.name, case.key] = Job(case=case, target=target.name)
     if not jobs:
         raise ConfigError(
-            f"--only {only!r} matches no case. Keys look like gpt/124m/train/bf16/b8/scan/v1; "
+            f"--only {only!r} matches no case. Keys look like gpt/124m/train/bf16/b8/scan/v2; "
             "see `jaxmark list` for workloads and presets."
         )
     return list(jobs.values())

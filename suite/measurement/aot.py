@@ -28,7 +28,7 @@ class AotStep:
         step: the pure function.
         state: pytree of device arrays; donated, so the caller's arrays are gone afterwards.
         batch: pytree of device arrays.
-        unread_bytes: parameter bytes that a step does not read (gathered tables).
+        unmoved_bytes: bytes of the state that a step does not move (gathered tables).
 
     Raises:
         StepFailedError: if the new state differs from the old in structure, shape or dtype, or
@@ -41,12 +41,12 @@ class AotStep:
         state: PyTree,
         batch: PyTree,
         *,
-        unread_bytes: int = 0,
+        unmoved_bytes: int = 0,
     ) -> None:
         flat = FlatStep(step, state, batch)
         self._state: list[jax.Array] = jax.tree.leaves(state)
         self._batch: list[jax.Array] = jax.tree.leaves(batch)
-        self._executable, self.program = _compile(flat, unread_bytes)
+        self._executable, self.program = _compile(flat, unmoved_bytes)
         self._state_tree, self._output_tree = flat.state_tree, flat.output_tree
         self._outputs: Sequence[jax.Array] = []
 
@@ -81,7 +81,7 @@ class AotStep:
         """None: the executable has one shape."""
 
 
-def _compile(flat: FlatStep, unread_bytes: int) -> tuple[Any, Program]:
+def _compile(flat: FlatStep, unmoved_bytes: int) -> tuple[Any, Program]:
     """Traces, lowers and compiles, each timed apart."""
     hits_before = cache_hits()
     times = [time.perf_counter_ns()]
@@ -107,7 +107,7 @@ def _compile(flat: FlatStep, unread_bytes: int) -> tuple[Any, Program]:
         static=static,
         static_reason=static_reason,
         xla_flops=xla_flops(executable),
-        bytes_min=max(fewest_bytes(traced.jaxpr) - unread_bytes, 0),
+        bytes_min=max(fewest_bytes(traced.jaxpr) - unmoved_bytes, 0),
         bytes_min_reason=None,
         has_loop=has_loop(traced.jaxpr.jaxpr),
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import jax
 from flax import nnx
+
+State: TypeAlias = "nnx.State[Any, Any]"
 
 
 class Stack(nnx.Module):
@@ -15,6 +18,9 @@ class Stack(nnx.Module):
     With `scan` their parameters are stacked along a leading axis and the compiler sees one
     block: compile time does not grow with depth. Without it sees them all and can
     optimise across them. Both start from the same parameters and compute the same function.
+
+    With `remat` the gradient computes what is inside a block again, from the block's input, in
+    place of keeping it: memory for arithmetic.
 
     Blocks must not hold a convolution: its gradient inside a scan is far slower on a CPU.
     """
@@ -25,10 +31,12 @@ class Stack(nnx.Module):
         *,
         depth: int,
         scan: bool,
+        remat: bool = False,
         rngs: nnx.Rngs,
     ) -> None:
         keys = jax.random.split(rngs.params(), depth)
-        self.scan = scan
+        self.scan, self.remat = scan, remat
+        self.blocks: Any
         if scan:
             self.blocks = nnx.vmap(lambda key: block(nnx.Rngs(key)))(keys)
         else:
@@ -37,12 +45,25 @@ class Stack(nnx.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         """Applies the blocks in order; each keeps the shape and dtype of its input."""
         if not self.scan:
-            out: jax.Array = self.blocks(x)
-            return out
+            for block in self.blocks.layers:
+                x = self._apply(*nnx.split(block))(x)
+            return x
         graphdef, stacked = nnx.split(self.blocks)
 
-        def apply(x: jax.Array, state: nnx.State[Any, Any]) -> tuple[jax.Array, None]:
-            return nnx.merge(graphdef, state)(x), None
+        def apply(x: jax.Array, state: State) -> tuple[jax.Array, None]:
+            return self._apply(graphdef, state)(x), None
 
         out, _ = jax.lax.scan(apply, x, stacked)
         return out
+
+    def _apply(self, graphdef: nnx.GraphDef[Any], state: State) -> Callable[[jax.Array], jax.Array]:
+        """Returns one block as a function of its input."""
+
+        def run(state: State, x: jax.Array) -> jax.Array:
+            out: jax.Array = nnx.merge(graphdef, state)(x)
+            return out
+
+        if not self.remat:
+            return partial(run, state)
+        # A scan's own boundary keeps the compiler from undoing it; without one it must be told.
+        return partial(jax.checkpoint(run, prevent_cse=not self.scan), state)

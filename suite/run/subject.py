@@ -54,7 +54,7 @@ def from_catalogue(case: Case, seed: int, memory: MemoryProbe, on_stage: OnStage
         item=item,
         parameters=parameters,
     )
-    return _from_workload(workload, work, seed, memory, on_stage, _unread_bytes(case))
+    return _from_workload(workload, work, seed, memory, on_stage, _unmoved_bytes(case))
 
 
 def from_own(source: str, seed: int, memory: MemoryProbe, on_stage: OnStage) -> Subject:
@@ -124,22 +124,23 @@ def initial(workload: Workload, seed: int) -> tuple[Any, Any]:
 
 
 def _from_workload(
-    workload: Workload, work: Work, seed: int, memory: MemoryProbe, on_stage: OnStage, unread_bytes: int
+    workload: Workload, work: Work, seed: int, memory: MemoryProbe, on_stage: OnStage, unmoved_bytes: int
 ) -> Subject:
     began = time.perf_counter_ns()
     state, batch = initial(workload, seed)
     init_ns = time.perf_counter_ns() - began
-    step = _compile(workload.step, state, batch, memory, on_stage, unread_bytes)
+    step = _compile(workload.step, state, batch, memory, on_stage, unmoved_bytes)
     found = workload.checks
     return Subject(step, _complete(work, step.program), found.loss, found.loss_falls, init_ns)
 
 
-def _unread_bytes(case: Case) -> int:
-    """Parameter bytes that a step of this case does not read: rows of tables that it gathers from."""
+def _unmoved_bytes(case: Case) -> int:
+    """Bytes of the state that a step of this case does not move: rows of tables that it gathers from."""
     spec = catalogue.get(case.workload)
-    if spec.gathered_bytes is None or case.batch is None:
+    if spec.unmoved_bytes is None or case.batch is None:
         return 0
-    return spec.gathered_bytes(catalogue.dims_of(case, catalogue.preset_of(case)), case.mode, case.batch)
+    dims = catalogue.dims_of(case, catalogue.preset_of(case))
+    return spec.unmoved_bytes(dims, case.mode, case.batch, catalogue.stored_bytes(case))
 
 
 def _compile(
@@ -148,12 +149,12 @@ def _compile(
     batch: Any,
     memory: MemoryProbe,
     on_stage: OnStage,
-    unread_bytes: int,
+    unmoved_bytes: int,
 ) -> AotStep:
     memory.read_allocator("baseline")
     memory.before_compile()
     on_stage("compile")
-    ready = AotStep(step, state, batch, unread_bytes=unread_bytes)
+    ready = AotStep(step, state, batch, unmoved_bytes=unmoved_bytes)
     memory.after_compile()
     return ready
 

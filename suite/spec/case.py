@@ -42,7 +42,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def key(self) -> str:
-        """The identity as one string, such as 'gpt/char/train/fp32/b8/scan/v1'."""
+        """The identity as one string, such as 'gpt/char/train/fp32/b8/scan/v2'."""
         parts = [self.workload, self.preset, self.mode, self.precision]
         parts.append("b-" if self.batch is None else f"b{self.batch}")
         parts += [self.layers, f"v{self.version}"]

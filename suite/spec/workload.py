@@ -34,11 +34,18 @@ class Setting:
 
     Attributes:
         summary: one line for `jaxmark list`.
-        limit: the dimension that it must not exceed; it is at least 1.
+        limit: the largest value: a number, or the dimension that it must not exceed.
+        least: the smallest value. A switch goes from 0 to 1.
+        modes: where it means something; None is everywhere.
     """
 
     summary: str
-    limit: str
+    limit: str | int
+    least: int = 1
+    modes: tuple[str, ...] | None = None
+
+
+REMAT = Setting("1 computes each block again for its gradient, to save memory", 1, least=0, modes=("train",))
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,10 @@ class WorkloadSpec:
         layers: the ways in which repeated blocks can be compiled, the default first.
         flops: (dims, mode, batch) -> named terms that add up to the FLOPs of one step.
         items: (dims, mode, batch) -> items of one step.
-        gathered_bytes: (dims, mode, batch) -> (parameter bytes that a step does not read);
-            None where a step reads every live-in byte. Embedding rows are gathered.
+        unmoved_bytes: (dims, mode, batch, width) -> bytes of the state that a step neither reads nor
+            writes, counted once for each of the two: embedding rows that no token asks for,
+            experts that none is routed to, cache slots that stay as they are. `width` is the
+            bytes of a stored value. None where a step moves all of it.
         build: 'module:function' of the builder, called as build(case, preset) -> Workload.
         precisions: policies that it supports.
         settings: dimensions that a case may set through `params`, by name.
@@ -77,5 +86,5 @@ class WorkloadSpec:
     items: Callable[[Dims, str, int], int]
     build: str
     precisions: tuple[str, ...] = PRECISIONS
-    gathered_bytes: Callable[[Dims, str, int], int] | None = field(default=None)
+    unmoved_bytes: Callable[[Dims, str, int, int], int] | None = field(default=None)
     settings: Mapping[str, Setting] = field(default_factory=dict)

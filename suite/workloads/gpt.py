@@ -39,7 +39,7 @@ def build(case: Case, preset: Preset) -> Workload:
 
     network = Network.of(make)
     if case.mode == "infer":
-        return inference(network, batch)
+        return inference(network, policy=policy, batch=batch)
     optimiser = optax.chain(
         optax.clip_by_global_norm(1.0), optax.adamw(6e-4, b1=0.9, b2=0.95, weight_decay=0.1)
     )

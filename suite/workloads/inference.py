@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from suite.models.precision import Policy
 from suite.workloads.base import Checks, Workload
 from suite.workloads.network import Network, State
 
@@ -17,13 +18,15 @@ HostBatch = dict[str, np.ndarray]
 
 
 class InferState(NamedTuple):
-    """Parameters and BatchNorm statistics of a network that is not being trained."""
+    """Parameters in the compute dtype and float32 BatchNorm statistics of a network that only predicts."""
 
     params: State
     stats: State
 
 
-def inference(network: Network, batch: Callable[[np.random.Generator], HostBatch]) -> Workload:
+def inference(
+    network: Network, *, policy: Policy, batch: Callable[[np.random.Generator], HostBatch]
+) -> Workload:
     """Returns the workload whose step is one forward pass over 'inputs' of the batch.
 
     The outputs are the predictions themselves, in the model's compute dtype: a step that gave
@@ -32,7 +35,7 @@ def inference(network: Network, batch: Callable[[np.random.Generator], HostBatch
 
     def init(key: jax.Array) -> InferState:
         params, stats = network.init(key)
-        return InferState(params, stats)
+        return InferState(policy.stored(params), stats)
 
     def step(state: InferState, batch: Batch) -> tuple[InferState, jax.Array]:
         predictions, _ = network.apply(state.params, state.stats, batch["inputs"], train=False)

@@ -18,11 +18,12 @@ from suite.workloads.network import Network
 def build(case: Case, preset: Preset) -> Workload:
     """Returns the workload of a 'linear' case."""
     inputs, outputs, size = preset.dims["inputs"], preset.dims["outputs"], batch_of(case)
+    policy = POLICIES[case.precision]
 
     def make(rngs: nnx.Rngs) -> Linear:
-        return Linear(inputs, outputs, policy=POLICIES[case.precision], rngs=rngs)
+        return Linear(inputs, outputs, policy=policy, rngs=rngs)
 
     def batch(rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {"inputs": rng.standard_normal((size, inputs), dtype=np.float32)}
 
-    return inference(Network.of(make), batch)
+    return inference(Network.of(make), policy=policy, batch=batch)

@@ -40,5 +40,5 @@ def build(case: Case, preset: Preset) -> Workload:
 
     network = Network.of(make)
     if case.mode == "infer":
-        return inference(network, batch)
+        return inference(network, policy=policy, batch=batch)
     return training(network, optimiser=optax.adam(1e-3), policy=policy, batch=batch)

@@ -1,7 +1,7 @@
 """Committed reference numbers, and the comparison with them: is a fast answer also the right one?
 
-For the smoke preset of every workload and mode, `references.json` holds what strict float32 on a
-CPU computes from `SEED`: the losses of the first steps, and a sample of the model's predictions
+For the smoke preset of every workload and mode, `references/` holds what strict float32 on a CPU
+computes from `SEED`: the losses of the first steps, and a sample of the model's predictions
 before and after those steps. It is written by `python -m suite.workloads.regenerate`.
 
 NumPy only: the device's arrays are brought to the host by the caller.
@@ -63,7 +63,7 @@ def lookup(case: Case) -> Reference | None:
 
     Precision and layers may be any: they change how the numbers are computed, not what they are.
     """
-    found = _load().get(reference_key(case))
+    found = _load(case.workload).get(reference_key(case))
     return None if found is None else Reference(**found)
 
 
@@ -132,7 +132,8 @@ def _fields(case: Case) -> dict[str, Any]:
 
 
 @cache
-def _load() -> dict[str, dict[str, Any]]:
-    text = resources.files("suite.workloads").joinpath("references.json").read_text(encoding="utf-8")
+def _load(workload: str) -> dict[str, dict[str, Any]]:
+    file = resources.files("suite.workloads").joinpath("references", f"{workload}.json")
+    text = file.read_text(encoding="utf-8")
     references: dict[str, dict[str, Any]] = json.loads(text)["references"]
     return references

@@ -1,4 +1,4 @@
-"""Writes references.json anew: `python -m suite.workloads.regenerate`.
+"""Writes the references anew: `python -m suite.workloads.regenerate [WORKLOAD...]`, all of them by default.
 
 Run it on a CPU after the meaning of a workload has changed, together with a bump of the
 workload's version, and look at the difference before committing it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,30 +24,32 @@ from suite.workloads import build, reference
 from suite.workloads.base import Workload
 from suite.workloads.reference import Reference
 
-TARGET = Path(__file__).with_name("references.json")
+FOLDER = Path(__file__).with_name("references")
 
 
-def main() -> int:
-    """Computes every reference and replaces the file; refuses to do so anywhere but on a CPU."""
+def main(names: Sequence[str]) -> int:
+    """Computes the references of these workloads and replaces their files; only ever on a CPU."""
     if jax.default_backend() != "cpu":
         print(
             f"References are made on a CPU, found {jax.default_backend()!r}. Set JAX_PLATFORMS=cpu.",
             file=sys.stderr,
         )
         return 2
-    found = {reference.reference_key(case): asdict(compute(case)) for case in cases()}
-    content = {"jax": jax.__version__, "flax": flax.__version__, "seed": reference.SEED, "references": found}
-    TARGET.write_text(_text(content), encoding="utf-8")
-    print(f"Wrote {len(found)} references to {TARGET}.")
+    versions = {"jax": jax.__version__, "flax": flax.__version__}
+    for name in names or [spec.name for spec in catalogue.all_specs()]:
+        found = {reference.reference_key(case): asdict(compute(case)) for case in cases(name)}
+        target = FOLDER / f"{name}.json"
+        content = {**versions, "seed": reference.SEED, "references": found}
+        target.write_text(_text(content), encoding="utf-8")
+        print(f"Wrote {len(found)} references to {target}.")
     return 0
 
 
-def cases() -> list[Case]:
-    """Returns the smoke case of every workload and mode, in the reference's precision."""
+def cases(name: str) -> list[Case]:
+    """Returns the smoke case of every mode of a workload, in the reference's precision."""
     return [
-        catalogue.resolve(spec.name, preset="smoke", mode=mode, precision=reference.PRECISION)
-        for spec in catalogue.all_specs()
-        for mode in spec.modes
+        catalogue.resolve(name, preset="smoke", mode=mode, precision=reference.PRECISION)
+        for mode in catalogue.get(name).modes
     ]
 
 
@@ -94,4 +96,4 @@ def _text(content: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

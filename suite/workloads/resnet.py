@@ -42,5 +42,5 @@ def build(case: Case, preset: Preset) -> Workload:
 
     network = Network.of(make)
     if case.mode == "infer":
-        return inference(network, batch)
+        return inference(network, policy=policy, batch=batch)
     return training(network, optimiser=optax.sgd(0.02, momentum=0.9), policy=policy, batch=batch)

@@ -31,7 +31,7 @@ def memory(total: int, code: int = 0) -> StaticMemory:
 
 def answer(**fields: object) -> Forecast:
     known: dict[str, object] = {
-        "key": "linear/smoke/infer/fp16/b16/unroll/v1",
+        "key": "linear/smoke/infer/fp16/b16/unroll/v2",
         "target": "t4",
         "device_kind": "Tesla T4",
         "status": "ok",

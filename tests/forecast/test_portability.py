@@ -43,14 +43,14 @@ def test_every_workload_mode_and_way_to_compile_layers_is_there() -> None:
 def test_native_is_each_chips_own_precision_and_no_program_comes_twice() -> None:
     linear = [key for key in keys("t4,h100", "native", "fp16") if "linear" in key[1]]
     assert linear == [
-        ("t4", "linear/smoke/infer/fp16/b16/unroll/v1"),
-        ("h100", "linear/smoke/infer/bf16/b16/unroll/v1"),
-        ("h100", "linear/smoke/infer/fp16/b16/unroll/v1"),
+        ("t4", "linear/smoke/infer/fp16/b16/unroll/v2"),
+        ("h100", "linear/smoke/infer/bf16/b16/unroll/v2"),
+        ("h100", "linear/smoke/infer/fp16/b16/unroll/v2"),
     ]
 
 
 def test_only_reaches_every_preset() -> None:
-    assert keys("v5e", "bf16", only="gpt/124m/train/*/scan/*") == [("v5e", "gpt/124m/train/bf16/b8/scan/v1")]
+    assert keys("v5e", "bf16", only="gpt/124m/train/*/scan/*") == [("v5e", "gpt/124m/train/bf16/b8/scan/v2")]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_what_compiles_is_a_table_and_exit_code_0(tmp_path: Path, capsys: pytest
     assert portability(interpreter(tmp_path, "answer(job)"), "--target", "t4,v5e") == 0
     out, err = capsys.readouterr()
     assert "v5e: a chip, 16.0 GiB usable" in out
-    assert "linear/smoke/infer/fp16/b16/unroll/v1  compiles" in out
+    assert "linear/smoke/infer/fp16/b16/unroll/v2  compiles" in out
     assert out.rstrip().endswith("2 of 2 compile and fit.")
-    assert err.splitlines()[0] == "[1/2] t4 linear/smoke/infer/fp16/b16/unroll/v1: compiles, 1.5 s"
+    assert err.splitlines()[0] == "[1/2] t4 linear/smoke/infer/fp16/b16/unroll/v2: compiles, 1.5 s"
 
 
 def test_what_is_refused_is_a_row_with_its_reason_and_exit_code_1(
@@ -76,7 +76,7 @@ def test_what_is_refused_is_a_row_with_its_reason_and_exit_code_1(
 ) -> None:
     assert portability(interpreter(tmp_path, REFUSED), "--target", "t4,h100") == 1
     out = capsys.readouterr().out
-    assert "linear/smoke/infer/fp16/b16/unroll/v1: UNIMPLEMENTED: no" in out
+    assert "linear/smoke/infer/fp16/b16/unroll/v2: UNIMPLEMENTED: no" in out
     assert "1 of 2 compile and fit; unsupported: 1." in out
 
 

@@ -54,7 +54,11 @@ def initial(workload_name: str, mode: str, precision: str, layers: str) -> tuple
     No precision changes what is drawn, so only fp32 is, which saves most of the compiling.
     """
     state, batch = _initial(workload_name, mode, layers)
-    if mode == "train" and precision == "fp16":
+    if mode != "train":
+        # Everything is kept in its own dtype: parameters and caches in 16 bits, statistics not.
+        shapes, _ = abstract(build(smoke(workload_name, mode, precision, layers)))
+        state = jax.tree.map(lambda leaf, like: leaf.astype(like.dtype), state, shapes)
+    elif precision == "fp16":
         state = state._replace(scale=loss_scale.initial())
     return state, batch
 

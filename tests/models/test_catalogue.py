@@ -9,7 +9,7 @@ import pytest
 
 from suite.errors import ConfigError
 from suite.spec import catalogue
-from suite.spec.catalogue.gpt import gathered_bytes
+from suite.spec.catalogue.gpt import unmoved_bytes
 
 SPECS = catalogue.all_specs()
 EVERY = [(spec, name) for spec in SPECS for name in spec.presets]
@@ -17,8 +17,8 @@ EVERY = [(spec, name) for spec in SPECS for name in spec.presets]
 
 def test_defaults_are_filled_in() -> None:
     case = catalogue.resolve("gpt", preset="char")
-    assert case.key == "gpt/char/train/default/b64/scan/v1"
-    assert catalogue.resolve("linear").key == "linear/1k/infer/default/b32/unroll/v1"
+    assert case.key == "gpt/char/train/default/b64/scan/v2"
+    assert catalogue.resolve("linear").key == "linear/1k/infer/default/b32/unroll/v2"
 
 
 def test_every_field_can_be_chosen() -> None:
@@ -31,7 +31,7 @@ def test_every_field_can_be_chosen() -> None:
         layers="unroll",
         params={"seq": 128},
     )
-    assert case.key == "gpt/124m/infer/bf16/b2/unroll/v1/seq=128"
+    assert case.key == "gpt/124m/infer/bf16/b2/unroll/v2/seq=128"
 
 
 def test_a_parameter_at_its_default_is_no_part_of_the_identity() -> None:
@@ -96,8 +96,8 @@ def test_items_follow_the_sequence() -> None:
 
 def test_positions_beyond_the_sequence_are_not_read_by_inference() -> None:
     dims = {"context": 16, "seq": 10, "width": 64}
-    assert gathered_bytes(dims, "infer", 4) == 6 * 64 * 4
-    assert gathered_bytes(dims, "train", 4) == 0
+    assert unmoved_bytes(dims, "infer", 4, 2) == 6 * 64 * 2
+    assert unmoved_bytes(dims, "train", 4, 4) == 0
 
 
 def test_causal_and_masked_attention_are_told_apart() -> None:

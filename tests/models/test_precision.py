@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
 
 from suite.models.precision import POLICIES
+from suite.spec import catalogue
 from suite.spec.case import Case
 from suite.workloads import build
 from tests.models import walker
@@ -46,10 +49,17 @@ def test_softmax_norms_and_losses_are_float32(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", SMOKE, ids=ids(SMOKE))
-def test_the_state_is_float32_whatever_the_policy(case: Case) -> None:
+def test_training_keeps_float32_and_prediction_keeps_what_it_multiplies(case: Case) -> None:
     state, _ = abstract(build(case))
-    floating = {leaf.dtype for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)}
-    assert floating == {jnp.dtype(jnp.float32)}
+    kept = floating(state) if case.mode == "train" else floating(state.params)
+    computed, _ = EXPECTED[case.precision]
+    assert kept == {jnp.dtype(jnp.float32 if case.mode == "train" else computed)}
+    assert floating(getattr(state, "stats", ())) <= {jnp.dtype(jnp.float32)}
+    assert {dtype.itemsize for dtype in kept} == {catalogue.stored_bytes(case)}
+
+
+def floating(tree: Any) -> set[jnp.dtype]:
+    return {leaf.dtype for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.floating)}
 
 
 def test_only_float16_scales_its_loss() -> None:

@@ -163,8 +163,8 @@ def test_dry_run_calls_its_figures_estimates(
     code, out, _ = called(capsys, *flags, "--processes", "2", "--set", "seed=3")
     assert code == 0
     # 0.064 s a step: 7 s, 8 single steps, a warm-up of 1 s, 20 blocks of it, no latency pass.
-    assert "linear/1k/infer/fp32/b32/unroll/v1          2                   9.8" in out
-    assert "linear/1k/infer/bf16/b32/unroll/v1          2                   n/a" in out
+    assert "linear/1k/infer/fp32/b32/unroll/v2          2                   9.8" in out
+    assert "linear/1k/infer/bf16/b32/unroll/v2          2                   n/a" in out
     assert "estimate" in out
     assert "one GFLOP/s" in out
     assert "Nothing was run" in out

@@ -33,7 +33,7 @@ def keys(found: Config) -> list[str]:
 
 def test_a_config_of_one_line_takes_every_default(tmp_path: Path) -> None:
     found = written(tmp_path, '[[case]]\nworkload = "linear"\n')
-    assert keys(found) == ["linear/1k/infer/default/b32/unroll/v1"]
+    assert keys(found) == ["linear/1k/infer/default/b32/unroll/v2"]
     assert (found.name, found.processes, found.timeout_s, found.budget_s) == ("mine", 7, 600.0, None)
     assert (found.compile_cache, found.settings, found.seed) == ("cold", MeasureSettings(), 0)
     assert found.sha256 == hashlib.sha256((tmp_path / "mine.toml").read_bytes()).hexdigest()
@@ -76,12 +76,12 @@ def test_lists_are_a_product_in_order_and_defaults_fill_in(tmp_path: Path) -> No
         """,
     )
     assert keys(found) == [
-        "linear/1k/infer/fp32/b32/unroll/v1",
-        "linear/1k/infer/bf16/b32/unroll/v1",
-        "mlp/small/train/fp32/b8/unroll/v1",
-        "mlp/small/train/fp32/b16/unroll/v1",
-        "mlp/small/train/bf16/b8/unroll/v1",
-        "mlp/small/train/bf16/b16/unroll/v1",
+        "linear/1k/infer/fp32/b32/unroll/v2",
+        "linear/1k/infer/bf16/b32/unroll/v2",
+        "mlp/small/train/fp32/b8/unroll/v2",
+        "mlp/small/train/fp32/b16/unroll/v2",
+        "mlp/small/train/bf16/b8/unroll/v2",
+        "mlp/small/train/bf16/b16/unroll/v2",
     ]
 
 
@@ -182,7 +182,7 @@ def test_a_config_of_the_current_folder_comes_before_a_shipped_one(
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "quick.toml").write_text('[[case]]\nworkload = "linear"\nbatch = 3\n')
     monkeypatch.chdir(tmp_path)
-    assert keys(load("quick")) == ["linear/1k/infer/default/b3/unroll/v1"]
+    assert keys(load("quick")) == ["linear/1k/infer/default/b3/unroll/v2"]
     assert set(config.available()) >= {"quick", "smoke", "standard"}
 
 
@@ -191,10 +191,10 @@ def test_overrides_change_run_settings_and_every_case(tmp_path: Path) -> None:
     path.write_text('[[case]]\nworkload = "linear"\nbatch = 8\n[[case]]\nworkload = "mlp"\nmode = "infer"\n')
     found = load(str(path), ["precision=bf16", "batch=[2, 4]", "processes=2", "budget=5m", 'timeout="9s"'])
     assert keys(found) == [
-        "linear/1k/infer/bf16/b2/unroll/v1",
-        "linear/1k/infer/bf16/b4/unroll/v1",
-        "mlp/small/infer/bf16/b2/unroll/v1",
-        "mlp/small/infer/bf16/b4/unroll/v1",
+        "linear/1k/infer/bf16/b2/unroll/v2",
+        "linear/1k/infer/bf16/b4/unroll/v2",
+        "mlp/small/infer/bf16/b2/unroll/v2",
+        "mlp/small/infer/bf16/b4/unroll/v2",
     ]
     assert (found.processes, found.budget_s, found.timeout_s) == (2, 300.0, 9.0)
 
@@ -230,8 +230,8 @@ def test_overrides_that_cannot_be_understood(tmp_path: Path, override: str, part
 
 def test_select_keeps_what_matches(tmp_path: Path) -> None:
     found = written(tmp_path, '[[case]]\nworkload = ["linear", "mlp"]\nmode = "infer"\n')
-    assert keys(select(found, "mlp/*")) == ["mlp/small/infer/default/b128/unroll/v1"]
-    assert keys(select(found, "linear")) == ["linear/1k/infer/default/b32/unroll/v1"]
+    assert keys(select(found, "mlp/*")) == ["mlp/small/infer/default/b128/unroll/v2"]
+    assert keys(select(found, "linear")) == ["linear/1k/infer/default/b32/unroll/v2"]
     with pytest.raises(ConfigError) as caught:
         select(found, "resnet/*")
     assert "matches no case" in str(caught.value)
@@ -240,7 +240,7 @@ def test_select_keeps_what_matches(tmp_path: Path) -> None:
 
 def test_flags_make_a_config(tmp_path: Path) -> None:
     found = from_fields({"workload": "mlp", "mode": ["train", "infer"], "batch": 4})
-    assert keys(found) == ["mlp/small/train/default/b4/unroll/v1", "mlp/small/infer/default/b4/unroll/v1"]
+    assert keys(found) == ["mlp/small/train/default/b4/unroll/v2", "mlp/small/infer/default/b4/unroll/v2"]
     assert (found.name, found.path, found.sha256) == ("mlp", None, None)
     with pytest.raises(ConfigError, match=r"^--preset: .*mean 'smoke'"):
         from_fields({"workload": "mlp", "preset": "smok"})

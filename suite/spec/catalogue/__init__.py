@@ -15,7 +15,7 @@ from suite.spec.catalogue.gpt import GPT
 from suite.spec.catalogue.linear import LINEAR
 from suite.spec.catalogue.mlp import MLP
 from suite.spec.catalogue.resnet import RESNET
-from suite.spec.workload import Dims, Preset, WorkloadSpec
+from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
 _SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, GPT)}
 _Name = TypeVar("_Name", bound=str)
@@ -69,7 +69,7 @@ def resolve(
         ),
         batch=_positive("batch", default_batch if batch is None else batch),
         layers=_choose(f"layers of {workload}", layers, spec.layers),
-        params=_params(spec, spec.presets[size].dims, params or {}),
+        params=_params(spec, spec.presets[size].dims, chosen_mode, params or {}),
     )
 
 
@@ -97,6 +97,11 @@ def batch_of(case: Case) -> int:
     return _positive("batch", case.batch)
 
 
+def stored_bytes(case: Case) -> int:
+    """Returns the bytes of a stored parameter: training keeps float32, the rest what it computes in."""
+    return 2 if case.mode != "train" and case.precision in ("bf16", "fp16") else 4
+
+
 def work(case: Case) -> tuple[dict[str, int], int, str, int]:
     """Returns the work of one step: (FLOPs in named terms, items, what an item is, parameters).
 
@@ -121,23 +126,35 @@ def _choose(what: str, name: str | None, known: Iterable[_Name]) -> _Name:
     return names[name]
 
 
-def _positive(what: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"Expected {what} to be a whole number of at least 1, found {value!r}.")
+def _positive(what: str, value: object, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"Expected {what} to be a whole number of at least {least}, found {value!r}.")
     return value
 
 
-def _params(spec: WorkloadSpec, dims: Dims, params: Mapping[str, ParamValue]) -> dict[str, ParamValue]:
+def _params(
+    spec: WorkloadSpec, dims: Dims, mode: str, params: Mapping[str, ParamValue]
+) -> dict[str, ParamValue]:
     settings: dict[str, ParamValue] = {}
     for name in sorted(params):
         setting = spec.settings[_choose(f"parameter of {spec.name}", name, spec.settings)]
-        value = _positive(f"parameter {name!r} of {spec.name}", params[name])
-        limit = dims[setting.limit]
+        what = f"parameter {name!r} of {spec.name}"
+        value = _positive(what, params[name], setting.least)
+        limit, whose = _limit(setting, dims)
         if value > limit:
+            raise ConfigError(f"Expected {what} to be at most {limit}{whose}, found {value}.")
+        if value == dims[name]:
+            continue
+        if setting.modes is not None and mode not in setting.modes:
             raise ConfigError(
-                f"Expected parameter {name!r} of {spec.name} to be at most {limit} "
-                f"(the preset's {setting.limit}), found {value}."
+                f"Expected {what} only where the mode is {' or '.join(setting.modes)}, found mode {mode!r}."
             )
-        if value != dims[name]:
-            settings[name] = value
+        settings[name] = value
     return settings
+
+
+def _limit(setting: Setting, dims: Dims) -> tuple[int, str]:
+    """Returns a setting's largest value, and whose it is in words."""
+    if isinstance(setting.limit, int):
+        return setting.limit, ""
+    return dims[setting.limit], f" (the preset's {setting.limit})"

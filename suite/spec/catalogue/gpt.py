@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-FLOAT32_BYTES = 4
-
 
 def flops(dims: Dims, mode: str, batch: int) -> dict[str, int]:
     """FLOPs of one step; the formulas are in the module's docstring."""
@@ -37,13 +35,13 @@ def flops(dims: Dims, mode: str, batch: int) -> dict[str, int]:
     return {f"forward_{name}": value for name, value in forward.items()} | gradient
 
 
-def gathered_bytes(dims: Dims, mode: str, batch: int) -> int:
-    """Parameter bytes that a step does not read: positions beyond the sequence.
+def unmoved_bytes(dims: Dims, mode: str, batch: int, width: int) -> int:
+    """Bytes of the state that a step does not move: positions beyond the sequence.
 
     The token table is read whole, as the head. A training step updates every row.
     """
     unread_rows = dims["context"] - dims["seq"]
-    return unread_rows * dims["width"] * FLOAT32_BYTES if mode == "infer" else 0
+    return unread_rows * dims["width"] * width if mode == "infer" else 0
 
 
 def _parameters(vocab: int, context: int, width: int, depth: int) -> int:
@@ -73,7 +71,7 @@ GPT = WorkloadSpec(
     name="gpt",
     family="transformer",
     summary="GPT-2 language model, trained with AdamW",
-    version=1,
+    version=2,
     item="token",
     modes=("train", "infer"),
     presets={
@@ -110,6 +108,6 @@ GPT = WorkloadSpec(
     flops=flops,
     items=lambda dims, mode, batch: batch * dims["seq"],
     build="suite.workloads.gpt:build",
-    gathered_bytes=gathered_bytes,
+    unmoved_bytes=unmoved_bytes,
     settings={"seq": Setting("tokens per sequence", limit="context")},
 )

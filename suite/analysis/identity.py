@@ -111,5 +111,9 @@ def _software(file: ResultFile) -> dict[str, object]:
     fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
     fields |= {"compile cache": file.run.compile_cache}
     fields |= msgspec.to_builtins(file.run.settings)
-    sources = {result.source: result.source_sha256 for result in file.results if result.source is not None}
-    return fields | {f"code of {source}": (sha or "unknown")[:12] for source, sha in sources.items()}
+    paired, own = file.run.paired, [result for result in file.results if result.source is not None]
+    if paired is None:
+        return fields | {f"code of {r.source}": (r.source_sha256 or "unknown")[:12] for r in own}
+    fields = {"interpreter": paired.python or "jaxmark's own", **paired.variables, **fields}
+    # The two sides may have it from two files.
+    return fields | {f"code of {r.key}": f"{r.source} {(r.source_sha256 or 'unknown')[:12]}" for r in own}

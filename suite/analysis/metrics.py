@@ -62,9 +62,16 @@ def figures(result: Result, metric: Metric) -> Figures:
     """One metric of a case, whatever its status. Higher is worse for every metric."""
     if not result.processes:
         return Figures((), result.reason or "no process was measured")
-    if metric == "memory":
-        return _memory(result.processes)
-    return _TIMES[metric](result.processes)
+    return _figures(result.processes, metric)
+
+
+def figure_of(process: Process, metric: Metric) -> float | None:
+    """One metric of one process, in nanoseconds or bytes; None if it has none."""
+    return next(iter(_figures([process], metric).values), None)
+
+
+def _figures(processes: Sequence[Process], metric: Metric) -> Figures:
+    return _memory(processes) if metric == "memory" else _TIMES[metric](processes)
 
 
 def _step_time(processes: Sequence[Process]) -> Figures:

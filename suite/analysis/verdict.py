@@ -158,7 +158,7 @@ def judge(base: Sequence[float], new: Sequence[float], margin: Margin, level: fl
     if shift is None:
         return Verdict("inconclusive", ratio, margin, processes_needed(level))
     raised = _raised(margin, shift)
-    outcome = _outcome(shift, raised)
+    outcome = outcome_of(shift, raised)
     if outcome == "equivalent":
         return Verdict(outcome, ratio, margin)
     if outcome != "inconclusive":
@@ -195,7 +195,8 @@ def _shift(base: Sequence[float], new: Sequence[float], level: float) -> Shift |
     return shift_interval(base, new, level) if min(len(base), len(new)) >= LEAST_PROCESSES else None
 
 
-def _outcome(shift: Shift, margin: Margin) -> Outcome:
+def outcome_of(shift: Shift, margin: Margin) -> Outcome:
+    """Where an interval lies, held against a margin."""
     beyond, within = math.log1p(margin.fraction), math.log1p(_equivalent(margin))
     if shift.low > beyond:
         return "regressed"

@@ -70,7 +70,8 @@ def _share(count: int, total: int) -> str:
 def _few_processes(header: JournalHeader, processes: Sequence[Process], tried: int) -> Iterator[Note]:
     measured, planned = len(processes), header.run.processes_planned
     count = "1 process was" if measured == 1 else f"{measured} processes were"
-    short = header.run.state != "running" and tried < planned
+    # A case of `ab` may have had its verdict before others had theirs.
+    short = header.run.state != "running" and tried < planned and header.run.paired is None
     verb = "was" if measured == 1 else "were"
     wanted = (
         f"{measured} of {planned} planned processes {verb} measured" if short else f"only {count} measured"

@@ -13,6 +13,7 @@ import msgspec
 
 from suite.record.base import Note, Positive, Record, to_json
 from suite.record.environment import Environment, Machine, Software, Volatile
+from suite.record.paired import Paired
 from suite.record.process import (
     Checks,
     Compile,
@@ -45,6 +46,7 @@ __all__ = [
     "MemoryMethod",
     "Note",
     "Outcome",
+    "Paired",
     "Process",
     "ReferenceCheck",
     "Result",
@@ -179,6 +181,7 @@ class Run(Record):
         timeout_s: after which a process is killed; null where nothing kills it.
         seed: of inputs, initial states and the order of later rounds.
         compile_cache: 'cold' compiles in every process, 'cached' in the first two only.
+        paired: the other side and the order of the pairs, where `jaxmark ab` made this file; else null.
     """
 
     id: str
@@ -195,6 +198,7 @@ class Run(Record):
     seed: int
     compile_cache: Literal["cold", "cached"]
     settings: MeasureSettings
+    paired: Paired | None = None
 
 
 class ResultFile(Record):

@@ -16,6 +16,7 @@ from suite.analysis.identity import (
     same_machine,
     software_differences,
 )
+from suite.analysis.looks import level_at_a_look
 from suite.analysis.metrics import NO_FIGURES, Figures, Metric, figures
 from suite.analysis.sides import Gathered, Side
 from suite.analysis.verdict import Margin, Ratio, Verdict, judge, level_for, ratio_of
@@ -30,11 +31,13 @@ State = Literal[
     "missing",  # in new, or never measured on a side
     "not_comparable",  # the identities differ, or the methods
     "added",  # not in base
+    "not_a_verdict",  # pairs that ended between two looks
 ]
 MarginOf = Callable[[str, int], Margin]
 """(case key, verdicts given together) -> the margin on the base's machine."""
 
 HARDWARE_LEVEL = 0.95
+_UNSETTLED = ("no_figure", "added", "not_a_verdict")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Row:
         ratio: new over base, when compared.
         verdict: when compared on one machine.
         notes: what weakens it.
+        pairs: that ratio and verdict stand on, or `live`; None where the sides are whole runs.
+        live: new over base where pairs ended between two looks, which is no verdict.
     """
 
     case: Case
@@ -64,6 +69,8 @@ class Row:
     ratio: Ratio | None = None
     verdict: Verdict | None = None
     notes: tuple[Note, ...] = ()
+    pairs: int | None = None
+    live: Ratio | None = None
 
     @property
     def key(self) -> str:
@@ -120,6 +127,7 @@ class Comparison:
         verdicts: m, how many are given together; the level of each interval follows from it.
         pairings: base against each other side.
         skipped: files that could not be read, and why.
+        paired: the processes ran in interleaved pairs, and were judged as such.
     """
 
     base: Side
@@ -128,11 +136,12 @@ class Comparison:
     verdicts: int
     pairings: tuple[Pairing, ...]
     skipped: tuple[str, ...] = ()
+    paired: bool = False
 
     @property
     def level(self) -> float:
         """Wanted of the interval of each verdict."""
-        return level_for(self.verdicts)
+        return (level_at_a_look if self.paired else level_for)(self.verdicts)
 
 
 def compare(gathered: Gathered, metric: Metric, threshold: float, margin_of: MarginOf) -> Comparison:
@@ -154,7 +163,7 @@ def compare(gathered: Gathered, metric: Metric, threshold: float, margin_of: Mar
             "A folder or a glob counts as one side for each machine in it; name the files."
         )
     base, *others = gathered.sides
-    pairings = [_pair(base, new, metric) for new in others]
+    pairings = [pair_up(base, new, metric) for new in others]
     verdicts = sum(len(pairing.compared) for pairing in pairings if pairing.same_machine)
     judged = [
         _judge(pairing, verdicts, margin_of) if pairing.same_machine else pairing for pairing in pairings
@@ -174,9 +183,9 @@ def exit_code(comparison: Comparison, strict: bool) -> int:
     bad = {"failed", "missing", "not_comparable"}
     if "regressed" in outcomes or any(row.state in bad for row in gated):
         return 1
-    if not any(row.ratio for row in _rows(comparison)):
+    if not any(row.ratio or row.live for row in _rows(comparison)):
         return 3
-    unsettled = "inconclusive" in outcomes or any(row.state in ("no_figure", "added") for row in gated)
+    unsettled = "inconclusive" in outcomes or any(row.state in _UNSETTLED for row in gated)
     return 4 if strict and unsettled else 0
 
 
@@ -184,7 +193,8 @@ def _rows(comparison: Comparison) -> list[Row]:
     return [row for pairing in comparison.pairings for row in pairing.rows]
 
 
-def _pair(base: Side, new: Side, metric: Metric) -> Pairing:
+def pair_up(base: Side, new: Side, metric: Metric) -> Pairing:
+    """Which cases match, with the ratio of those that can be compared, and no verdict yet."""
     machines = base.environment.machine, new.environment.machine
     same = same_machine(*machines)
     counts = tuple(machine.device_count for machine in machines)

@@ -107,6 +107,11 @@ def read_sources(argument: str) -> tuple[list[Source], list[str]]:
     return sorted(sources, key=lambda source: (source.file.run.started_at, str(source.path))), skipped
 
 
+def side_of(path: Path, file: ResultFile) -> Side:
+    """One file as a side, without reading it again."""
+    return _side(str(path), [Source(path, file)])
+
+
 def _listed(argument: str) -> list[Path] | None:
     """The .json files of a folder or glob; None for a file. A file's own name comes before a glob."""
     path = Path(argument)

@@ -9,7 +9,7 @@ from suite.cli.flags import examples, print_safely
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
-    from suite.analysis.compare import MarginOf
+    from suite.analysis.compare import Comparison, MarginOf
     from suite.analysis.verdict import Margin
     from suite.record.schema import Machine
 
@@ -59,30 +59,36 @@ def compare(asked: Namespace) -> int:
         StorageError: this machine's noise floors cannot be read.
     """
     from suite.analysis.compare import compare as compare_sides
-    from suite.analysis.compare import exit_code
+    from suite.analysis.paired import are_partners, compare_pairs
     from suite.analysis.sides import gather
 
     threshold = parse_threshold(asked.threshold)
     gathered = gather([asked.base, *asked.new])
+    if are_partners(gathered):
+        return report(compare_pairs(gathered, asked.metric, threshold), asked.format, asked.strict)
     margin_of = _margins(gathered.sides[0].environment.machine, asked.metric, threshold)
     comparison = compare_sides(gathered, asked.metric, threshold, margin_of)
-    code = exit_code(comparison, asked.strict)
-    if asked.format == "text":
+    return report(comparison, asked.format, asked.strict)
+
+
+def report(comparison: Comparison, form: str, strict: bool) -> int:
+    """Prints a comparison as 'text', 'markdown', 'json' or 'csv', and returns its exit code."""
+    from suite.analysis.compare import exit_code
+
+    if form == "text":
         from suite.report.comparing.text import show_comparison
         from suite.report.text import make_console
 
         show_comparison(comparison, make_console())
-    elif asked.format == "markdown":
+    elif form == "markdown":
         from suite.report.comparing.markdown import as_markdown
 
         print_safely(as_markdown(comparison))
     else:
         from suite.report.comparing import data
 
-        print_safely(
-            data.as_json(comparison, asked.strict) if asked.format == "json" else data.as_csv(comparison)
-        )
-    return code
+        print_safely(data.as_json(comparison, strict) if form == "json" else data.as_csv(comparison))
+    return exit_code(comparison, strict)
 
 
 def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:

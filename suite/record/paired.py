@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from suite.record.base import Record
 
 SideName = Literal["base", "new"]
@@ -25,4 +27,4 @@ class Paired(Record):
     partner: str
     first: dict[str, list[SideName]]
     python: str | None = None
-    variables: dict[str, str] = {}
+    variables: dict[str, str] = msgspec.field(default_factory=dict)

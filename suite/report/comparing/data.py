@@ -25,6 +25,7 @@ def as_json(comparison: Comparison, strict: bool) -> str:
             "threshold": comparison.threshold,
             "verdicts_together": comparison.verdicts,
             "level_wanted": comparison.level if comparison.verdicts else None,
+            "paired": comparison.paired,
             "exit_code": exit_code(comparison, strict),
             "base": _side(comparison.base),
             "comparisons": [_pairing(comparison, pairing) for pairing in comparison.pairings],
@@ -75,7 +76,7 @@ def _pairing(comparison: Comparison, pairing: Pairing) -> dict[str, Any]:
 
 
 def _row(row: Row, metric: Metric) -> dict[str, Any]:
-    verdict, ratio = row.verdict, row.ratio
+    verdict, ratio, live = row.verdict, row.ratio, row.live
     margin = verdict.margin if verdict else None
     return {
         "key": row.key,
@@ -88,6 +89,8 @@ def _row(row: Row, metric: Metric) -> dict[str, Any]:
         "ratio_low": ratio.low if ratio else None,
         "ratio_high": ratio.high if ratio else None,
         "interval_level": ratio.level if ratio and ratio.low is not None else None,
+        "pairs": row.pairs,
+        "not_a_verdict": {"ratio": live.value, "low": live.low, "high": live.high} if live else None,
         "margin": verdict.held_against if verdict else None,
         "margin_source": margin.source if margin else None,
         "margin_runs": margin.runs if margin else None,
@@ -118,7 +121,7 @@ def _figures(row: Row, metric: Metric, side: str) -> dict[str, Any] | None:
 _FIELDS = (
     "key", "new_file", "machine", "device", "same_machine", "state", "reason", "metric", "unit", "base",
     "new", "base_processes", "new_processes", "ratio", "ratio_low", "ratio_high", "interval_level", "verdict",
-    "needs", "margin", "margin_source", "base_status", "new_status", "new_items_per_second",
+    "needs", "pairs", "margin", "margin_source", "base_status", "new_status", "new_items_per_second",
     "new_peak_bytes", "new_peak_method", "new_compile_ms", "warnings",
 )  # fmt: skip
 

@@ -62,10 +62,12 @@ def _verdicts(
     comparison: Comparison, pairing: Pairing, letter: str, names: Mapping[str, str]
 ) -> Iterator[str]:
     yield ""
-    yield f"**{letter} against A, on one machine.** {_changes(pairing)}"
+    how = "in interleaved pairs" if comparison.paired else "on one machine"
+    yield f"**{letter} against A, {how}.** {_changes(pairing)}"
     yield ""
-    header = ("case", "A", letter, "change (interval)", "margin", "verdict")
-    yield from _table(header, [_cells(row, comparison, names) for row in pairing.rows])
+    yield from _table(
+        words.header(comparison, letter), [_cells(row, comparison, names) for row in pairing.rows]
+    )
     found = pairing.score
     if found is not None:
         yield ""
@@ -85,12 +87,14 @@ def _changes(pairing: Pairing) -> str:
 
 def _cells(row: Row, comparison: Comparison, names: Mapping[str, str]) -> list[str]:
     figures = [words.figure(f, comparison.metric) for f in (row.base_figures, row.new_figures)]
+    pairs = [str(row.pairs or "-")] if comparison.paired else []
     if row.ratio is None or row.verdict is None:
-        return [text(names[row.key]), *figures, "-", "-", f"{_GAP} {words.gap(row)}"]
+        change = words.change(row.live) if row.live is not None else "-"
+        return [text(names[row.key]), *figures, change, *pairs, "-", f"{_GAP} {words.gap(row)}"]
     mark = " !" if row.notes else ""
     verdict = f"{_SIGNS[row.verdict.outcome]} {text(words.verdict(row.verdict))}{mark}"
     margin = text(words.margin(row.verdict))
-    return [text(names[row.key]), *figures, words.change(row.ratio), margin, verdict]
+    return [text(names[row.key]), *figures, words.change(row.ratio), *pairs, margin, verdict]
 
 
 def _gap(row: Row, names: Mapping[str, str]) -> str:

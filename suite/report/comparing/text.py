@@ -14,6 +14,7 @@ from suite.record.machine import UNSAVED_PREFIX
 from suite.report import units
 from suite.report.comparing import words
 from suite.report.comparing.hardware import show_hardware
+from suite.report.comparing.pairs import paired_legend
 from suite.report.show import device_name
 from suite.report.text import Cell, Page
 
@@ -67,11 +68,13 @@ def _side(page: Page, letter: str, role: str, side: Side) -> None:
 def _verdicts(
     page: Page, comparison: Comparison, pairing: Pairing, letter: str, names: dict[str, str]
 ) -> None:
-    page.heading(f"{letter} against A, on one machine")
+    how = "in interleaved pairs" if comparison.paired else "on one machine"
+    page.heading(f"{letter} against A, {how}")
     differences(page, pairing)
     page.line("")
-    header = ("case", "A", letter, "change (interval)", "margin", "verdict")
-    page.table(header, [_cells(row, comparison, names) for row in pairing.rows], left=(0, 5))
+    header = words.header(comparison, letter)
+    rows = [_cells(row, comparison, names) for row in pairing.rows]
+    page.table(header, rows, left=(0, len(header) - 1))
     _summary(page, pairing, letter)
     gaps(page, pairing, names)
     warnings(page, pairing.rows, names)
@@ -88,8 +91,10 @@ def differences(page: Page, pairing: Pairing) -> None:
 def _cells(row: Row, comparison: Comparison, names: dict[str, str]) -> list[Cell]:
     before = words.figure(row.base_figures, comparison.metric)
     after = words.figure(row.new_figures, comparison.metric)
+    pairs = [str(row.pairs or "-")] if comparison.paired else []
     if row.ratio is None or row.verdict is None:
-        return [names[row.key], before, after, "-", "-", (words.gap(row), _gap_style(row))]
+        change = words.change(row.live) if row.live is not None else "-"
+        return [names[row.key], before, after, change, *pairs, "-", (words.gap(row), _gap_style(row))]
     said = words.verdict(row.verdict) + ("" if not row.notes else " !")
     style = STYLES[row.verdict.outcome]
     return [
@@ -97,13 +102,14 @@ def _cells(row: Row, comparison: Comparison, names: dict[str, str]) -> list[Cell
         before,
         after,
         words.change(row.ratio),
+        *pairs,
         words.margin(row.verdict),
         (said, style),
     ]
 
 
 def _gap_style(row: Row) -> str:
-    return "yellow" if row.state in ("added", "no_figure") else "red"
+    return "yellow" if row.state in ("added", "no_figure", "not_a_verdict") else "red"
 
 
 def _summary(page: Page, pairing: Pairing, letter: str) -> None:
@@ -148,6 +154,8 @@ def warnings(page: Page, rows: Sequence[Row], names: dict[str, str]) -> None:
 
 def verdict_legend(comparison: Comparison, pairings: Sequence[Pairing]) -> list[str]:
     """What the columns mean, and where the margins come from."""
+    if comparison.paired:
+        return paired_legend(comparison)
     verdicts = [row for pairing in pairings for row in pairing.rows if row.verdict is not None]
     count = len(verdicts)
     together = f", so that all {count} hold at once in {1 - FAMILY_ERROR:.0%} of comparisons"

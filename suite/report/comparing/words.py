@@ -17,11 +17,18 @@ GAPS = {
     "no_figure": "no figure",
     "not_comparable": "not comparable",
     "added": "only in new",
+    "not_a_verdict": "not a verdict",
 }
 MARKS = {"assumed": "*", "measured": "+", "threshold": ""}
 """Behind a margin: where it comes from."""
 
 _PLAIN_CHANGE = 2.0
+
+
+def header(comparison: Comparison, letter: str) -> list[str]:
+    """The names of the columns of a table of verdicts."""
+    pairs = ["pairs"] if comparison.paired else []
+    return ["case", "A", letter, "change (interval)", *pairs, "margin", "verdict"]
 
 
 def figure(figures: Figures, metric: Metric) -> str:

@@ -1,0 +1,78 @@
+"""The two sides of `jaxmark ab`: from pairs of processes to verdicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from suite.analysis.compare import Comparison, Row, pair_up
+from suite.analysis.looks import Look, latest_look, live, next_look
+from suite.analysis.metrics import Metric, figure_of
+from suite.analysis.sides import Gathered
+from suite.record.schema import Process
+
+
+def are_partners(gathered: Gathered) -> bool:
+    """Whether these are the two sides of one `jaxmark ab`, and nothing else."""
+    files = [source.file for side in gathered.sides for source in side.runs]
+    if len(gathered.sides) != 2 or len(files) != 2:
+        return False
+    one, other = (file.run.paired for file in files)
+    return (
+        one is not None
+        and other is not None
+        and (one.partner, other.partner) == (files[1].run.id, files[0].run.id)
+    )
+
+
+def compare_pairs(gathered: Gathered, metric: Metric, threshold: float) -> Comparison:
+    """Compares the two sides of an `ab`, pair by pair.
+
+    Args:
+        gathered: two sides that are partners.
+        metric: to compare.
+        threshold: as a fraction.
+    """
+    base, new = gathered.sides
+    cases = len(base.results)
+    pairing = pair_up(base, new, metric)
+    rows = tuple(_judged(row, metric, threshold, cases) for row in pairing.rows)
+    return Comparison(
+        base, metric, threshold, cases, (replace(pairing, rows=rows),), gathered.skipped, paired=True
+    )
+
+
+def differences(base: Sequence[Process], new: Sequence[Process], metric: Metric) -> list[float]:
+    """Log of new over base for each pair that both have, in the order of the pairs."""
+    before, after = _figures(base, metric), _figures(new, metric)
+    return [math.log(after[n] / before[n]) for n in sorted(before.keys() & after.keys())]
+
+
+def look_of(
+    base: Sequence[Process], new: Sequence[Process], metric: Metric, threshold: float, cases: int
+) -> Look | None:
+    """What the looks so far say of one case; None before the first."""
+    return latest_look(differences(base, new, metric), threshold, cases)
+
+
+def _figures(processes: Sequence[Process], metric: Metric) -> Mapping[int, float]:
+    found = ((process.index, figure_of(process, metric)) for process in processes)
+    return {index: figure for index, figure in found if figure is not None}
+
+
+def _judged(row: Row, metric: Metric, threshold: float, cases: int) -> Row:
+    if row.ratio is None or row.base is None or row.new is None:
+        return row
+    found = differences(row.base.processes, row.new.processes, metric)
+    if not found:
+        return replace(row, state="no_figure", reason="no pair has it on both sides", ratio=None)
+    look = latest_look(found, threshold, cases)
+    if look is not None and (look.final or look.pairs == len(found)):
+        return replace(row, ratio=look.verdict.ratio, verdict=look.verdict, pairs=look.pairs)
+    coming = next_look(len(found))
+    count = "1 pair" if len(found) == 1 else f"{len(found)} pairs"
+    reason = f"it ended after {count}, and the next verdict may be given after {coming}"
+    return replace(
+        row, state="not_a_verdict", reason=reason, ratio=None, live=live(found, cases), pairs=len(found)
+    )

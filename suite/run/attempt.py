@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from suite.record.schema import Failure, Outcome, Stage, Status, to_json
+from suite.run.child import HERE, Place
 from suite.run.limits import oom_kills
 from suite.run.protocol import Done, Job, Message
 from suite.run.worker_process import WORKER, Exit, WorkerProcess
@@ -41,6 +42,7 @@ def attempt(
     on_stage: Callable[[Stage], None],
     tick: Callable[[], None],
     command: Sequence[str] = WORKER,
+    place: Place = HERE,
 ) -> Outcome:
     """Runs a job in a fresh worker and returns what came back.
 
@@ -50,13 +52,14 @@ def attempt(
         on_stage: hears of each stage that the worker enters.
         tick: called about twice a second while there is no news.
         command: that starts a worker.
+        place: whose environment it gets.
 
     Raises:
         KeyboardInterrupt: passes through; the worker is ended first.
     """
     started_at, began = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
     kills_before = oom_kills()
-    with WorkerProcess(command) as worker:
+    with WorkerProcess(command, place) as worker:
         worker.send(to_json(job))
         heard = _listen(worker, began + timeout_s, on_stage, tick)
     if heard.outcome is not None:

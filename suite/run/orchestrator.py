@@ -6,12 +6,9 @@ killed or cut short, and goes on with `jaxmark run --resume FILE`.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -19,12 +16,12 @@ from suite.record.schema import JournalHeader, Outcome, ResultFile, Stage, State
 from suite.run.attempt import attempt
 from suite.run.events import Listener
 from suite.run.interrupts import Interrupts
+from suite.run.jobs import cache_folder, make_job, timeout_s
 from suite.run.protocol import Job
 from suite.run.schedule import Plan, block_steps, remaining, round_order, still_to_run, usual_seconds
 from suite.spec.case import Case
 
 Ended = Literal["complete", "budget", "interrupted"]
-_COLD_PROCESSES = 2  # with compile = "cached"; the second of them fills the cache
 
 
 class RunStore(Protocol):
@@ -63,7 +60,7 @@ def run(plan: Plan, store: RunStore, listener: Listener, attempt: Attempt = atte
     Raises:
         StorageError: the disk refused a finished process or the file.
     """
-    with _cache_folder(store.header) as cache_dir, Interrupts() as interrupts:
+    with cache_folder(store.header) as cache_dir, Interrupts() as interrupts:
         try:
             listener.run_started(store.header, plan, store.path, list(store.outcomes))
             ended = _rounds(plan, store, listener, attempt, cache_dir, interrupts)
@@ -109,7 +106,7 @@ def _rounds(
                 continue
             job = _job(plan, store, case, index, cache_dir)
             listener.process_started(case, index)
-            outcome = attempt(job, _timeout_s(header), listener.stage_entered, listener.tick)
+            outcome = attempt(job, timeout_s(header), listener.stage_entered, listener.tick)
             with interrupts.held():
                 store.append(outcome)
                 listener.process_finished(outcome)
@@ -118,34 +115,13 @@ def _rounds(
     return ended
 
 
-def _timeout_s(header: JournalHeader) -> float:
-    return math.inf if header.run.timeout_s is None else header.run.timeout_s
-
-
 def _job(plan: Plan, store: RunStore, case: Case, index: int, cache_dir: str | None) -> Job:
-    run = store.header.run
-    return Job(
-        case=case,
-        index=index,
-        platform=store.header.environment.machine.platform,
-        seed=run.seed,
-        settings=run.settings,
-        source=store.header.sources.get(case.key),
+    return make_job(
+        store.header,
+        store.outcomes,
+        case,
+        index,
         block_steps=block_steps(store.outcomes, case.key),
-        cache_dir=cache_dir if index >= _COLD_PROCESSES - 1 else None,
-        verify=not any(outcome.key == case.key for outcome in store.outcomes),
+        cache_dir=cache_dir,
         memory_limit_bytes=plan.memory_limit_bytes,
     )
-
-
-@contextlib.contextmanager
-def _cache_folder(header: JournalHeader) -> Iterator[str | None]:
-    """A compilation cache that lives as long as the run, where the config asks for one."""
-    if header.run.compile_cache == "cold":
-        yield None
-        return
-    folder = tempfile.mkdtemp(prefix="jaxmark-cache-")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from suite.errors import WorkloadError
-from suite.run import child
+from suite.run.child import HERE, Place
 from suite.run.protocol import Identity
 from suite.run.worker_process import Exit, WorkerProcess
 from suite.spec.case import Case
@@ -18,8 +18,8 @@ from suite.spec.config import Config
 _LONGEST_S = 120.0
 
 
-def with_identities(config: Config, platform: str) -> Config:
-    """Replaces the placeholder cases of a config's own workloads by what their code says they are.
+def with_identities(config: Config, platform: str, place: Place = HERE) -> Config:
+    """Replaces the placeholder cases of a config's own workloads by what their code says they are in `place`.
 
     Code that raises, hangs or crashes keeps its placeholder: its worker meets the same, and the run
     then has a row that shows it.
@@ -28,7 +28,8 @@ def with_identities(config: Config, platform: str) -> Config:
         WorkloadError: there is no such name, or it is no workload.
     """
     asked = list(config.sources.values())
-    answers = dict(zip(asked, _describe(asked, platform, min(config.timeout_s, _LONGEST_S)), strict=True))
+    timeout_s = min(config.timeout_s, _LONGEST_S)
+    answers = dict(zip(asked, _describe(asked, platform, timeout_s, place), strict=True))
     cases: list[Case] = []
     sources: dict[str, str] = {}
     for case in config.cases:
@@ -40,19 +41,19 @@ def with_identities(config: Config, platform: str) -> Config:
     return replace(config, cases=cases, sources=sources)
 
 
-def _describe(sources: Sequence[str], platform: str, timeout_s: float) -> list[Case | None]:
+def _describe(sources: Sequence[str], platform: str, timeout_s: float, place: Place) -> list[Case | None]:
     """The case of each source; None where its own code does not come to an answer."""
     answers: list[Case | None] = []
     while len(answers) < len(sources):
         rest = sources[len(answers) :]
-        answers += _ask(rest, platform, timeout_s)
+        answers += _ask(rest, platform, timeout_s, place)
         if len(answers) < len(sources):
             # The process hung on the next one, or died of it; the others get a fresh one.
             answers.append(None)
     return answers
 
 
-def _ask(sources: Sequence[str], platform: str, timeout_s: float) -> list[Case | None]:
+def _ask(sources: Sequence[str], platform: str, timeout_s: float, place: Place) -> list[Case | None]:
     """The answers of one fresh process, up to the source that it hung on or died of.
 
     Raises:
@@ -60,7 +61,7 @@ def _ask(sources: Sequence[str], platform: str, timeout_s: float) -> list[Case |
     """
     answers: list[Case | None] = []
     deadline = time.monotonic() + timeout_s
-    with WorkerProcess(child.command("suite.run.describe", [platform, *sources])) as process:
+    with WorkerProcess(place.command("suite.run.describe", [platform, *sources]), place) as process:
         while len(answers) < len(sources) and (left := deadline - time.monotonic()) > 0:
             event = process.next_event(left)
             if isinstance(event, Exit):

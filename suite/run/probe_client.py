@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 
 import msgspec
 
 from suite.errors import PlatformError, nearest
 from suite.record.schema import Environment
-from suite.run import child
+from suite.run.child import HERE, Place
 
 # 'gpu' is whichever vendor's is here.
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu", "gpu")
@@ -21,49 +20,50 @@ _TIMEOUT_S = 180.0
 _TAIL_LINES = 8
 
 
-def probe(platform: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Environment:
-    """What JAX has here.
+def probe(platform: str | None = None, *, timeout_s: float = _TIMEOUT_S, place: Place = HERE) -> Environment:
+    """What JAX has in a place, by default here.
 
     Args:
         platform: 'cpu', 'cuda', 'rocm', 'tpu' or 'gpu' (either vendor's); None for JAX's choice.
         timeout_s: how long JAX may take to start, in seconds.
+        place: interpreter and environment to ask.
 
     Raises:
         PlatformError: the platform is unknown or absent, or JAX is missing, broken or hangs.
     """
     if platform is not None and platform not in PLATFORMS:
         raise PlatformError(f"unknown platform {platform!r}. {nearest(platform, PLATFORMS)}")
-    command = child.command("suite.run.probe", [] if platform is None else ["--platform", platform])
+    command = place.command("suite.run.probe", [] if platform is None else ["--platform", platform])
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, env=child.environment()
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, env=place.environment()
         )
     except subprocess.TimeoutExpired as error:
         said = _tail(error.stderr or b"")
         raise PlatformError(
-            f"JAX did not start within {timeout_s:g} s in {sys.executable}{said}\n"
+            f"JAX did not start within {timeout_s:g} s in {place.python}{said}\n"
             "Another process may hold the accelerator (a notebook does while its kernel lives): end it, "
             "or run on the CPU with --platform cpu."
         ) from error
     if done.returncode != 0:
-        raise PlatformError(_failure(done))
+        raise PlatformError(_failure(done, place.python))
     try:
         return msgspec.json.decode(done.stdout, type=Environment)
     except msgspec.DecodeError as error:
-        raise PlatformError(f"the probe of {sys.executable} answered no environment: {error}") from error
+        raise PlatformError(f"the probe of {place.python} answered no environment: {error}") from error
 
 
-def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
+def _failure(done: subprocess.CompletedProcess[bytes], python: str) -> str:
     """The probe's own message, or what can be said of one that left none."""
     said = done.stderr.decode(errors="replace")
     _, mark, message = said.rpartition(MARK)
     if mark:
         return message.strip()
     if done.returncode >= 0:
-        return f"JAX failed to start in {sys.executable}, exit code {done.returncode}{_tail(done.stderr)}"
+        return f"JAX failed to start in {python}, exit code {done.returncode}{_tail(done.stderr)}"
     name = signal.Signals(-done.returncode).name
     advice = "\nThis processor may lack instructions that jaxlib was built for." if name == "SIGILL" else ""
-    return f"JAX killed its own process with {name} in {sys.executable}{_tail(done.stderr)}{advice}"
+    return f"JAX killed its own process with {name} in {python}{_tail(done.stderr)}{advice}"
 
 
 def _tail(stderr: bytes) -> str:

@@ -12,15 +12,20 @@ _XNNPACK_SINCE, _XNNPACK_UNTIL = (0, 7, 2), (0, 8, 2)
 _XNNPACK_OFF = "--xla_cpu_use_xnnpack=false"
 
 
-def mend(variables: MutableMapping[str, str]) -> None:
-    """Adds the flags that the installed jaxlib needs to `variables`; a user's own choice stays."""
-    if lacks_a_flag(variables):
+def mend(variables: MutableMapping[str, str], jaxlib: str | None = None) -> None:
+    """Adds the flags that a jaxlib needs to `variables`; a user's own choice stays.
+
+    Args:
+        variables: changed in place.
+        jaxlib: its version; None for the installed one.
+    """
+    if lacks_a_flag(variables, jaxlib):
         variables["XLA_FLAGS"] = f"{variables.get('XLA_FLAGS', '')} {_XNNPACK_OFF}".strip()
 
 
-def lacks_a_flag(variables: Mapping[str, str]) -> bool:
-    """Whether the installed jaxlib needs a flag about which `variables` say nothing."""
-    return needs_xnnpack_off() and "xla_cpu_use_xnnpack" not in variables.get("XLA_FLAGS", "")
+def lacks_a_flag(variables: Mapping[str, str], jaxlib: str | None = None) -> bool:
+    """Whether a jaxlib, by default the installed one, needs a flag about which `variables` say nothing."""
+    return needs_xnnpack_off(jaxlib) and "xla_cpu_use_xnnpack" not in variables.get("XLA_FLAGS", "")
 
 
 def needs_xnnpack_off(jaxlib: str | None = None) -> bool:

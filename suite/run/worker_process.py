@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO
 
-from suite.run import child
+from suite.run.child import HERE, Place
 
-WORKER = tuple(child.command("suite.run.worker"))
+WORKER = tuple(HERE.command("suite.run.worker"))
 LOG_BYTES = 64 * 1024
 _DRAIN_SECONDS = 2.0
 
@@ -44,9 +44,10 @@ class WorkerProcess:
 
     Args:
         command: of the worker.
+        place: whose environment it gets.
     """
 
-    def __init__(self, command: Sequence[str] = WORKER) -> None:
+    def __init__(self, command: Sequence[str] = WORKER, place: Place = HERE) -> None:
         self._events: queue.Queue[Line | Exit] = queue.Queue()
         self._tail = bytearray()
         self._process = subprocess.Popen(
@@ -55,7 +56,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env=child.environment(),
+            env=place.environment(),
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

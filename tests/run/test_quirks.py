@@ -51,7 +51,7 @@ def test_the_releases_are_these(jaxlib: str, expected: bool) -> None:
 
 
 def test_a_users_own_flags_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suite.run.quirks.needs_xnnpack_off", lambda: True)
+    monkeypatch.setattr("suite.run.quirks.needs_xnnpack_off", lambda jaxlib: True)
     variables = {"XLA_FLAGS": "--xla_dump_to=x"}
     mend(variables)
     assert variables["XLA_FLAGS"] == "--xla_dump_to=x --xla_cpu_use_xnnpack=false"

@@ -30,7 +30,7 @@ bench: setup ## Measure the quick set on whatever JAX finds here
 	@$(BIN)/jaxmark run quick $(ARGS)
 
 test: setup-dev ## Run the tests, on the CPU
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
 	@JAX_PLATFORMS=cpu $(BIN)/python -m pytest -s -m fidelity tests/fidelity $(ARGS)

@@ -56,7 +56,7 @@ def run(name: str, arguments: list[str]) -> str:
     subprocess.run([folder / "bin/python", "-c", show], check=True)
     began = time.monotonic()
     done = subprocess.run(
-        [folder / "bin/python", "-m", "pytest", "-q", "--benchmark-disable", *arguments], cwd=ROOT
+        [folder / "bin/python", "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", *arguments], cwd=ROOT
     )
     print(f"-- {name}: {time.monotonic() - began:.0f} s", flush=True)
     return "passed" if done.returncode == 0 else "failed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -12,6 +13,10 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 # current folder is.
 inherited = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(path)]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *inherited])
-# A user's settings would change what is measured and what is printed.
-for name in [n for n in os.environ if n.startswith(("JAXMARK_", "XLA_FLAGS", "JAX_DEBUG", "JAX_ENABLE"))]:
+# A user's settings would change what is measured and what is printed; so would the width that pytest-xdist
+# tells its workers, which are told to ignore Ctrl-C besides.
+SETTINGS = ("JAXMARK_", "XLA_FLAGS", "JAX_DEBUG", "JAX_ENABLE", "COLUMNS", "LINES")
+for name in [n for n in os.environ if n.startswith(SETTINGS)]:
     del os.environ[name]
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

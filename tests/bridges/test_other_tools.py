@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,8 @@ def test_the_real_output_of_pytest_benchmark(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         check=True,
+        # Beside other tests it would measure nothing.
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")},
     )
     with pytest.raises(ResultFileError, match="found results of pytest-benchmark"):
         load(tmp_path / "out.json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,8 @@ from suite.models.precision import Policy
 from suite.workloads.base import Checks, Workload
 from suite.workloads.network import Network, State
 
-Batch = Mapping[str, jax.Array]
-HostBatch = dict[str, np.ndarray]
+Batch = Mapping[str, Any]
+HostBatch = dict[str, Any]
 
 
 class InferState(NamedTuple):

@@ -37,11 +37,10 @@ class Network:
         params, stats = nnx.state(_build(self.make, key), nnx.Param, nnx.BatchStat)
         return params, stats
 
-    def apply(
-        self, params: State, stats: State, inputs: jax.Array, *, train: bool
-    ) -> tuple[jax.Array, State]:
+    def apply(self, params: State, stats: State, inputs: Any, *, train: bool) -> tuple[jax.Array, State]:
         """Returns the predictions for `inputs` and the statistics after them.
 
+        A tuple is handed to the model as several arguments.
         Training normalises by the batch and moves the running statistics; otherwise they are
         used and come back as they were.
         """
@@ -51,7 +50,7 @@ class Network:
             model.train()
         else:
             model.eval()
-        predictions: jax.Array = model(inputs)
+        predictions: jax.Array = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
         return predictions, nnx.state(model, nnx.BatchStat)
 
 

@@ -16,8 +16,9 @@ from suite.workloads.base import Checks, Workload
 from suite.workloads.loss_scale import LossScale
 from suite.workloads.network import Network, State
 
-Batch = Mapping[str, jax.Array]
-HostBatch = dict[str, np.ndarray]
+Batch = Mapping[str, Any]
+HostBatch = dict[str, Any]
+Loss = Callable[[jax.Array, Batch], jax.Array]
 Outputs = dict[str, jax.Array]
 
 # A measurement takes thousands of steps on one batch. Learnt by heart without smoothing, its
@@ -41,17 +42,24 @@ class TrainState(NamedTuple):
     scale: LossScale | None
 
 
+def classification(logits: jax.Array, batch: Batch) -> jax.Array:
+    """Returns the mean cross-entropy of logits (..., classes) with the batch's integer 'targets' (...)."""
+    return cross_entropy(logits, batch["targets"])
+
+
 def training(
     network: Network,
     *,
     optimiser: optax.GradientTransformation,
     policy: Policy,
     batch: Callable[[np.random.Generator], HostBatch],
+    loss: Loss = classification,
 ) -> Workload:
     """Returns the workload whose step trains `network` on one fixed batch.
 
-    The batch holds 'inputs' and integer 'targets'. The outputs are {'loss': float32 scalar}:
-    the mean cross-entropy before the update, labels smoothed.
+    The batch holds the network's 'inputs', an array or several in a tuple, and what the loss
+    reads, which is called as loss(predictions, batch) and gives a float32 scalar. The outputs are
+    {'loss': float32 scalar}, from before the update.
     """
 
     def init(key: jax.Array) -> TrainState:
@@ -62,14 +70,14 @@ def training(
     def objective(
         params: State, stats: State, batch: Batch, factor: jax.Array | float
     ) -> tuple[jax.Array, tuple[jax.Array, State]]:
-        logits, new_stats = network.apply(params, stats, batch["inputs"], train=True)
-        loss = cross_entropy(logits, batch["targets"])
-        return loss * factor, (loss, new_stats)
+        predicted, new_stats = network.apply(params, stats, batch["inputs"], train=True)
+        value = loss(predicted, batch)
+        return value * factor, (value, new_stats)
 
     def step(state: TrainState, batch: Batch) -> tuple[TrainState, Outputs]:
         factor = state.scale.factor if state.scale else 1.0
         differentiate = jax.grad(objective, has_aux=True)
-        grads, (loss, stats) = differentiate(state.params, state.stats, batch, factor)
+        grads, (value, stats) = differentiate(state.params, state.stats, batch, factor)
         if state.scale:
             grads = loss_scale.unscale(grads, state.scale)
         updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
@@ -79,7 +87,7 @@ def training(
             finite = loss_scale.all_finite(grads)
             new = loss_scale.keep_if(finite, new, state)
             new = new._replace(scale=loss_scale.adjust(state.scale, finite))
-        return new, {"loss": loss}
+        return new, {"loss": value}
 
     def forward(state: TrainState, batch: Batch) -> jax.Array:
         return predictions(network, state, batch["inputs"])
@@ -104,7 +112,7 @@ def cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
     return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - expected)
 
 
-def predictions(network: Network, state: TrainState, inputs: jax.Array) -> jax.Array:
+def predictions(network: Network, state: TrainState, inputs: Any) -> jax.Array:
     """Returns the network's predictions in float32, as the numerics check compares them.
 
     A network with BatchNorm predicts twice, (2, ...): normalised by the batch as in training,

@@ -75,12 +75,12 @@ def test_the_batch_is_host_arrays_drawn_from_the_generator_alone(case: Case) -> 
     workload = build(case)
     first, again, other = (workload.batch(np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert set(first) == ({"inputs", "targets"} if case.mode == "train" else {"inputs"})
-    for name, value in first.items():
+    for value, same, different in zip(*map(jax.tree.leaves, (first, again, other)), strict=True):
         assert isinstance(value, np.ndarray)
         assert value.dtype in (np.float32, np.int32)
         assert value.shape[0] == case.batch
-        np.testing.assert_array_equal(value, again[name])
-        assert not np.array_equal(value, other[name])
+        np.testing.assert_array_equal(value, same)
+        assert not np.array_equal(value, different)
 
 
 def test_a_language_model_is_taught_the_next_token() -> None:

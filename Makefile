@@ -2,7 +2,7 @@
 # so scripts that tell exit codes apart call the commands themselves.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev bench test fidelity simulate portability lint types layers format ci-extra test-matrix clean
+.PHONY: help setup setup-dev bench test fidelity simulate portability test-reference lint types layers format ci-extra test-matrix clean
 
 # Options for `jaxmark run quick`, `pytest` and the like: make bench ARGS="--processes 3"
 ARGS ?=
@@ -40,6 +40,9 @@ simulate: setup-dev ## How often compare would be wrong: 2,000 simulated compari
 
 portability: setup ## Compile the workloads for GPUs and TPUs that are not here
 	@$(BIN)/jaxmark portability $(ARGS)
+
+test-reference: setup ## Compare the models with PyTorch implementations
+	@$(BIN)/python .ci/reference.py $(ARGS)
 
 lint: setup-dev ## Check format and style
 	@$(BIN)/ruff format --check .

@@ -7,12 +7,12 @@ Software  differs: what a regression check is about; every difference is said
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from suite.record.schema import Machine, ResultFile
+from suite.record.schema import Environment, Machine, ResultFile, Run
 from suite.spec.case import Case
 
 # Kernels and firmware keep a little more or less of it for themselves from version to version.
@@ -85,7 +85,13 @@ def software_differences(base: Sequence[ResultFile], new: Sequence[ResultFile]) 
 
     A side of several files can have several values of a field; all are given.
     """
-    before, after = [_software(file) for file in base], [_software(file) for file in new]
+    return field_differences([_software(file) for file in base], [_software(file) for file in new])
+
+
+def field_differences(
+    before: Sequence[Mapping[str, object]], after: Sequence[Mapping[str, object]]
+) -> list[Difference]:
+    """The fields, as `software_fields` gives them, in which two sets of runs differ."""
     names = {name: None for fields in (*before, *after) for name in fields}
     found = []
     for name in names:
@@ -95,25 +101,34 @@ def software_differences(base: Sequence[ResultFile], new: Sequence[ResultFile]) 
     return found
 
 
-def _values(files: Sequence[dict[str, object]], name: str) -> list[str]:
+def _values(files: Sequence[Mapping[str, object]], name: str) -> list[str]:
     return list(dict.fromkeys(str(fields.get(name, "not set")) for fields in files))
 
 
 def _software(file: ResultFile) -> dict[str, object]:
-    software, machine = file.environment.software, file.environment.machine
+    sources = {result.source: result.source_sha256 for result in file.results if result.source is not None}
+    return software_fields(file.run, file.environment, sources)
+
+
+def software_fields(
+    run: Run, environment: Environment, sources: Mapping[str, str | None]
+) -> dict[str, object]:
+    """Every field of a run that may differ between runs of one machine, settings included.
+
+    Args:
+        run: the run.
+        environment: where it took place.
+        sources: 'file.py:name' of each workload of the user's own -> hash of its file, if known.
+    """
+    software, machine = environment.software, environment.machine
     fields: dict[str, object] = {
         name: value
         for name in software.__struct_fields__
         if name not in ("plugins", "variables") and (value := getattr(software, name)) is not None
     }
     fields |= dict(software.plugins) | dict(software.variables)
-    fields |= {"jaxmark": file.run.suite_version, "git commit": file.run.git or "not set"}
+    fields |= {"jaxmark": run.suite_version, "git commit": run.git or "not set"}
     fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
-    fields |= {"compile cache": file.run.compile_cache}
-    fields |= msgspec.to_builtins(file.run.settings)
-    paired, own = file.run.paired, [result for result in file.results if result.source is not None]
-    if paired is None:
-        return fields | {f"code of {r.source}": (r.source_sha256 or "unknown")[:12] for r in own}
-    fields = {"interpreter": paired.python or "jaxmark's own", **paired.variables, **fields}
-    # The two sides may have it from two files.
-    return fields | {f"code of {r.key}": f"{r.source} {(r.source_sha256 or 'unknown')[:12]}" for r in own}
+    fields |= {"compile cache": run.compile_cache}
+    fields |= msgspec.to_builtins(run.settings)
+    return fields | {f"code of {source}": (sha or "unknown")[:12] for source, sha in sources.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -36,12 +37,27 @@ def percentile(values: Sequence[float], percent: float) -> float:
     """
     if not values or not 0 <= percent <= 100:
         raise ValueError(f"expected values and a percent from 0 to 100, got {len(values)} values, {percent}")
-    ordered = sorted(values)
-    rank = (len(ordered) - 1) * percent / 100
-    below = math.floor(rank)
-    above = min(below + 1, len(ordered) - 1)
-    part = rank - below
+    return percentile_of_sorted(sorted(values), percent)
+
+
+def median_of_sorted(ordered: Sequence[float]) -> float:
+    """`median` of values that are in order already, at least one."""
+    half = len(ordered) // 2
+    return float(ordered[half]) if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def percentile_of_sorted(ordered: Sequence[float], percent: float) -> float:
+    """`percentile` of values that are in order already, at least one."""
+    below, above, part = _rank(len(ordered), percent)
     return ordered[below] * (1 - part) + ordered[above] * part
+
+
+@lru_cache(maxsize=1024)
+def _rank(count: int, percent: float) -> tuple[int, int, float]:
+    """Between which two of so many values a percentile lies, and how far from the first."""
+    rank = (count - 1) * percent / 100
+    below = math.floor(rank)
+    return below, min(below + 1, count - 1), rank - below
 
 
 def median_interval(values: Sequence[float], level: float = 0.95) -> Interval | None:

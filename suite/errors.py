@@ -6,6 +6,7 @@
     ├── PlatformError         the hardware asked for is not what JAX has
     ├── StorageError          a results folder or file that cannot be written
     ├── ResultFileError       a result file that cannot be read
+    ├── NotComparableError    two sides of which no figure may be set beside the other's (exit code 3)
     └── NothingMeasuredError  a run that ended with no measurement (exit code 1)
 
 The command line prints the message of a JaxmarkError and exits with its code; anything else is
@@ -43,6 +44,12 @@ class StorageError(JaxmarkError):
 
 class ResultFileError(JaxmarkError):
     """A file is not a readable jaxmark result."""
+
+
+class NotComparableError(JaxmarkError):
+    """Two sides differ in what they measure, or what on."""
+
+    exit_code = 3
 
 
 class NothingMeasuredError(JaxmarkError):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from suite.analysis.compare import Comparison, Row, pair_up
+from suite.analysis.identity import Difference
 from suite.analysis.looks import Look, latest_look, live, next_look
 from suite.analysis.metrics import Metric, figure_of
-from suite.analysis.sides import Gathered
-from suite.record.schema import Process
+from suite.analysis.sides import Gathered, Side
+from suite.record.schema import Process, ResultFile
+
+_CODE = "code of "
 
 
 def are_partners(gathered: Gathered) -> bool:
@@ -38,9 +41,10 @@ def compare_pairs(gathered: Gathered, metric: Metric, threshold: float) -> Compa
     cases = len(base.results)
     pairing = pair_up(base, new, metric)
     rows = tuple(_judged(row, metric, threshold, cases) for row in pairing.rows)
-    return Comparison(
-        base, metric, threshold, cases, (replace(pairing, rows=rows),), gathered.skipped, paired=True
-    )
+    known = [found for found in pairing.differences if not found.field.startswith(_CODE)]
+    own = _own_differences(base, new, {found.field for found in known})
+    pairing = replace(pairing, rows=rows, differences=(*own, *known))
+    return Comparison(base, metric, threshold, cases, (pairing,), gathered.skipped, paired=True)
 
 
 def differences(base: Sequence[Process], new: Sequence[Process], metric: Metric) -> list[float]:
@@ -54,6 +58,22 @@ def look_of(
 ) -> Look | None:
     """What the looks so far say of one case; None before the first."""
     return latest_look(differences(base, new, metric), threshold, cases)
+
+
+def _own_differences(base: Side, new: Side, known: Collection[str]) -> Iterator[Difference]:
+    """What was chosen for each side: interpreter, variables, and the file that a workload comes from."""
+    before, after = (_chosen(side.sources[-1].file) for side in (base, new))
+    for name in {**before, **after}:
+        left, right = before.get(name, "not set"), after.get(name, "not set")
+        if left != right and name not in known:
+            yield Difference(name, left, right)
+
+
+def _chosen(file: ResultFile) -> Mapping[str, str]:
+    paired = file.run.paired
+    chosen = {} if paired is None else {"interpreter": paired.python or "jaxmark's own", **paired.variables}
+    own = [result for result in file.results if result.source is not None]
+    return chosen | {_CODE + r.key: f"{r.source} {(r.source_sha256 or 'unknown')[:12]}" for r in own}
 
 
 def _figures(processes: Sequence[Process], metric: Metric) -> Mapping[int, float]:

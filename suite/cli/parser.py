@@ -12,10 +12,8 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from suite import __version__
-from suite.cli import compare, exporting, noise
-from suite.cli.flags import examples, verb
-
-_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+from suite.cli import ab, compare, exporting, noise
+from suite.cli.flags import PLATFORMS, add_selection, examples, verb
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -28,6 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
             "jaxmark run --workload gpt         one model",
             "jaxmark show results/*/*.json      look at a result file",
             "jaxmark compare BASE NEW           which cases got faster or slower, and how sure that is",
+            "jaxmark ab --new-python VENV       the same of two environments, measured side by side",
             "jaxmark list                       workloads, presets and configs",
             "jaxmark devices                    what JAX has here, and what it does not use",
             "jaxmark VERB --help                more on each, with examples",
@@ -38,6 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_show(verbs)
     compare.add_parser(verbs)
+    ab.add_parser(verbs)
     noise.add_parser(verbs)
     _add_portability(verbs)
     exporting.add_parser(verbs)
@@ -90,16 +90,16 @@ def _add_run(verbs: Any) -> None:
     )
     run.set_defaults(verb=verb("suite.cli.run", "run"))
     run.add_argument("config", nargs="?", metavar="CONFIG", help="a name or a path (default: quick)")
-    _add_selection(run.add_argument_group("what to measure"))
+    add_selection(run.add_argument_group("what to measure"))
     how = run.add_argument_group("how")
     how.add_argument("--processes", type=int, metavar="N", help="fresh processes per case")
     how.add_argument(
         "--budget", metavar="TIME", help="start no process known to end later than this: 90s, 5m, 1h"
     )
     how.add_argument("--timeout", metavar="TIME", help="end a process after this long")
-    how.add_argument("--platform", choices=_PLATFORMS, help="run on this; by default JAX's own choice")
+    how.add_argument("--platform", choices=PLATFORMS, help="run on this; by default JAX's own choice")
     how.add_argument(
-        "--require", choices=_PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
+        "--require", choices=PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
     )
     how.add_argument("--yes", action="store_true", help="go ahead with a run of more than 30 minutes")
     how.add_argument(
@@ -109,33 +109,6 @@ def _add_run(verbs: Any) -> None:
     files.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
     files.add_argument("--resume", metavar="FILE", help="go on with the run in this file or journal")
     files.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
-
-
-def _add_selection(what: Any) -> None:
-    what.add_argument(
-        "--workload", metavar="W", help="a name from `jaxmark list`, or file.py:name for your own"
-    )
-    for name, text in (
-        ("preset", "size"),
-        ("mode", "train, infer, ..."),
-        ("precision", "fp32, default, bf16, fp16"),
-        ("batch", "batch size"),
-        ("layers", "scan, unroll"),
-    ):
-        what.add_argument(
-            f"--{name}", metavar=name[0].upper(), help=f"{text}; several with commas. With --workload"
-        )
-    what.add_argument(
-        "--only", metavar="GLOB", help="keep the cases whose key matches, such as 'gpt/*/train/*'"
-    )
-    what.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="K=V",
-        dest="overrides",
-        help="change a key of [run], or a field of every case: --set precision=bf16 --set block_seconds=1",
-    )
 
 
 def _add_show(verbs: Any) -> None:
@@ -221,7 +194,7 @@ def _add_devices(verbs: Any) -> None:
         epilog=examples("jaxmark devices", "jaxmark devices --platform cpu", "jaxmark devices --format json"),
     )
     devices.set_defaults(verb=verb("suite.cli.verbs", "devices"))
-    devices.add_argument("--platform", choices=_PLATFORMS, help="by default JAX's own choice")
+    devices.add_argument("--platform", choices=PLATFORMS, help="by default JAX's own choice")
     devices.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -31,7 +31,7 @@ from suite.run.probe_client import probe
 from suite.run.schedule import Plan, remaining
 from suite.spec.durations import format_duration, parse_duration
 
-_ASK_ABOVE_SECONDS = 30 * 60
+ASK_ABOVE_SECONDS = 30 * 60
 
 
 def run(asked: Namespace) -> int:
@@ -121,9 +121,9 @@ def _announce(
     planned = _planned(header, outcomes, plan)
     words = in_words(planned, plan.budget_s)
     seconds = min(total_seconds(planned)[0], plan.budget_s or float("inf"))
-    if seconds > _ASK_ABOVE_SECONDS and not asked.yes:
+    if seconds > ASK_ABOVE_SECONDS and not asked.yes:
         raise ConfigError(
-            f"{header.run.config} would take {words}, and more than {format_duration(_ASK_ABOVE_SECONDS)} "
+            f"{header.run.config} would take {words}, and more than {format_duration(ASK_ABOVE_SECONDS)} "
             "needs your word: add --yes, or limit it with --budget 20m, --only GLOB or --processes N. "
             "--dry-run shows each case."
         )
@@ -149,8 +149,7 @@ def _measure(store: storage.Store, plan: Plan, asked: Namespace, console: Consol
     if todo:
         _say_how_to_go_on(store, asked, console)
     else:
-        program = _program()
-        look = f"{program} show {shlex.quote(str(store.path))} --case KEY"
+        look = f"{program()} show {shlex.quote(str(store.path))} --case KEY"
         console.print(f"Everything about one case:  {look}", soft_wrap=True)
     if progress.ended == "interrupted":
         return INTERRUPTED
@@ -166,7 +165,7 @@ def _say_how_to_go_on(store: storage.Store, asked: Namespace, console: Console) 
     keys = [case.key for case in store.header.cases if case.key not in failed]
     counts = [sum(outcome.key == key for outcome in store.outcomes) for key in keys]
     reached = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    command = [*shlex.split(_program()), "run", "--resume", str(store.path)]
+    command = [*shlex.split(program()), "run", "--resume", str(store.path)]
     command += ["--machine", asked.machine] if asked.machine is not None else []
     reached = f"Reached {reached} of {planned} processes a case."
     console.print(f"{reached} The rest:  {shlex.join(command)}", soft_wrap=True)
@@ -177,7 +176,7 @@ def _exit_code(result: ResultFile) -> int:
     return ALL_OK if all(one.status in ("ok", "skipped") for one in result.results) else NOT_ALL_OK
 
 
-def _program() -> str:
+def program() -> str:
     """How this program was called, so that it can be called again from here."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py" or not called.name:

@@ -74,6 +74,11 @@ class Series:
     changes: tuple[Found, ...]
     failures: Mapping[Status, int]
 
+    @property
+    def key(self) -> str:
+        """Of the case."""
+        return self.case.key
+
 
 @dataclass(frozen=True)
 class Section:

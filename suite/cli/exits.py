@@ -3,6 +3,8 @@
 ALL_OK = 0
 NOT_ALL_OK = 1
 NOT_VALID = 2
+NOTHING = 3
+"""There was nothing to compare, to show or to write."""
 INTERRUPTED = 130
 """As shells report a program that Ctrl-C ended."""
 OUTPUT_CLOSED = 141

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from suite import __version__
-from suite.cli import ab, compare, exporting, noise
+from suite.cli import ab, compare, exporting, history, learn, noise
 from suite.cli.flags import PLATFORMS, add_selection, examples, verb
 
 
@@ -37,8 +37,10 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_show(verbs)
     compare.add_parser(verbs)
+    history.add_parser(verbs)
     ab.add_parser(verbs)
     noise.add_parser(verbs)
+    learn.add_parser(verbs)
     _add_portability(verbs)
     exporting.add_parser(verbs)
     _add_validate(verbs)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from suite.errors import ConfigError, nearest
 from suite.record.schema import Result, ResultFile
 from suite.report.text import clean
+from suite.spec.case import Case
 
 
 def select(file: ResultFile, pattern: str | None) -> list[Result]:
@@ -36,14 +37,26 @@ def select(file: ResultFile, pattern: str | None) -> list[Result]:
     return found
 
 
-def labels(results: Sequence[Result]) -> dict[str, str]:
+class Named(Protocol):
+    """Anything of a case."""
+
+    @property
+    def key(self) -> str:
+        """Of the case."""
+
+    @property
+    def case(self) -> Case:
+        """Its fields."""
+
+
+def labels(results: Sequence[Named]) -> dict[str, str]:
     """A shorter name for each key: without layers and version where it stays unique."""
     short = {result.key: _without_layers_and_version(result) for result in results}
     unique = len(set(short.values())) == len(short)
     return short if unique else {key: key for key in short}
 
 
-def _without_layers_and_version(result: Result) -> str:
+def _without_layers_and_version(result: Named) -> str:
     return result.key.replace(f"/{result.case.layers}/v{result.case.version}", "", 1)
 
 

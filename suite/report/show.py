@@ -9,7 +9,7 @@ from rich.console import Console
 
 from suite.analysis.warnings import LEAST_PROCESSES
 from suite.record.machine import UNSAVED_PREFIX
-from suite.record.schema import Environment, Result, ResultFile, Run
+from suite.record.schema import Environment, Machine, Result, ResultFile, Run
 from suite.report import units
 from suite.report.detail import show_case
 from suite.report.rows import labels, select
@@ -103,7 +103,11 @@ def _notes_on_the_place(file: ResultFile) -> Iterable[str]:
 
 def device_name(environment: Environment) -> str:
     """The device that a run used, for a heading: 'NVIDIA L4 (cuda, 2 devices)'."""
-    machine = environment.machine
+    return machine_name(environment.machine)
+
+
+def machine_name(machine: Machine) -> str:
+    """`device_name`, of a machine."""
     kind = machine.cpu_model if machine.platform == "cpu" else machine.device_kind
     count = "" if machine.device_count == 1 else f", {machine.device_count} devices"
     return f"{kind} ({machine.platform}{count})"

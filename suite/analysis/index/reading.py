@@ -130,7 +130,8 @@ def _answers(paths: Sequence[str]) -> Iterator[Answer]:
     if len(paths) <= _ALONE or workers < 2:
         yield from map(answer, paths)
         return
-    parts = iter([paths[start : start + _PART] for start in range(0, len(paths), _PART)])
+    size = min(_PART, -(-len(paths) // workers))
+    parts = iter([paths[start : start + size] for start in range(0, len(paths), size)])
     with ThreadPoolExecutor(workers) as pool:
         running = deque(pool.submit(_elsewhere, part) for part in itertools.islice(parts, workers + 1))
         while running:

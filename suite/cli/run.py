@@ -68,6 +68,12 @@ def _resume(path: Path, asked: Namespace, console: Console) -> int:
     """Goes on with the run in `path`, its result file or its journal."""
     file = storage.load(path, fold)
     header, outcomes = storage.unfold(file)
+    if header.run.paired is not None:
+        raise ConfigError(
+            f"{path} is the {header.run.paired.side} side of `jaxmark ab`, whose processes belong in pairs "
+            f"with those of run {header.run.paired.partner}. Start `jaxmark ab` again; what there is stays, "
+            "and `jaxmark compare` reads both files."
+        )
     platform = header.environment.machine.platform
     budget_s = parse_duration(asked.budget) if asked.budget is not None else None
     if asked.dry_run:

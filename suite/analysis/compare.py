@@ -263,7 +263,7 @@ def _hint(case: Case, side: Side) -> str:
     return f"; its nearest differs in {', '.join(d.field for d in differences)}"
 
 
-def _with_notes(row: Row, metric: Metric, cores: int) -> Row:
+def _with_notes(row: Row, metric: Metric, cores: int | None) -> Row:
     if row.ratio is None or row.base is None or row.new is None:
         return row
     return replace(row, notes=tuple(weakens(row.base, row.new, metric, cores)))

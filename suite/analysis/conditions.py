@@ -20,14 +20,14 @@ _AUTOCORRELATED = 0.7
 _TAIL = 1.2
 
 
-def weakens(base: Result, new: Result, metric: Metric, cores: int) -> list[Note]:
+def weakens(base: Result, new: Result, metric: Metric, cores: int | None) -> list[Note]:
     """Everything that a reader of this case's verdict should know.
 
     Args:
         base: one side.
         new: the other.
         metric: that is compared.
-        cores: that the processes could use.
+        cores: that the processes could use; None where that is not known.
 
     Returns:
         First what each run said of itself, then what only the two together show.
@@ -67,9 +67,11 @@ def _clock(base: Result, new: Result) -> Iterator[Note]:
         )
 
 
-def _load(base: Result, new: Result, cores: int) -> Iterator[Note]:
+def _load(base: Result, new: Result, cores: int | None) -> Iterator[Note]:
     before, after = (_typical(result, lambda p: p.conditions.load_average_before) for result in (base, new))
-    if before is not None and after is not None and abs(after - before) > _LOAD_PER_CORE * cores:
+    if before is None or after is None or cores is None:
+        return
+    if abs(after - before) > _LOAD_PER_CORE * cores:
         yield Note(
             code="load_differs",
             message=f"the load average was {before:.1f} in base and {after:.1f} in new, on {cores} cores: "

@@ -127,8 +127,12 @@ def software_fields(
         if name not in ("plugins", "variables") and (value := getattr(software, name)) is not None
     }
     fields |= dict(software.plugins) | dict(software.variables)
-    fields |= {"jaxmark": run.suite_version, "git commit": run.git or "not set"}
-    fields |= {"os": machine.os, "cores available": machine.cpu_cores_available}
-    fields |= {"compile cache": run.compile_cache}
-    fields |= msgspec.to_builtins(run.settings)
+    fields |= {"git commit": run.git or "not set", "os": machine.os}
+    if machine.cpu_cores_available is not None:
+        fields["cores available"] = machine.cpu_cores_available
+    if run.imported_from is not None:
+        fields["measured by"] = run.imported_from
+    else:
+        fields |= {"jaxmark": run.suite_version, "compile cache": run.compile_cache}
+        fields |= msgspec.to_builtins(run.settings)
     return fields | {f"code of {source}": (sha or "unknown")[:12] for source, sha in sources.items()}

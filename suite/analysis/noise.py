@@ -21,11 +21,12 @@ from datetime import datetime
 from suite.analysis.identity import same_machine, software_differences
 from suite.analysis.intervals import LEAST_PROCESSES
 from suite.analysis.metrics import METRICS, Metric, figures
-from suite.analysis.sides import Source
+from suite.analysis.sides import Side, Source
 from suite.analysis.stats import percentile
 from suite.analysis.student import quantile
 from suite.analysis.verdict import FAMILY_ERROR, Margin, measured_margin
 from suite.errors import ConfigError
+from suite.record import floors
 from suite.record.floors import Floor
 from suite.record.schema import Machine, Result
 
@@ -62,19 +63,19 @@ def measure(sources: Sequence[Source]) -> Noise:
     _refuse_machines(sources)
     runs, left_out = _alike(sources)
     _refuse_overlap(runs)
-    floors = []
+    found: list[Floor] = []
     for key in dict.fromkeys(result.key for source in runs for result in source.file.results):
         counted = [source for source in runs if _counts(source, key)]
         if len(counted) < LEAST_RUNS:
             left_out.append(f"{key}: needs {LEAST_RUNS} runs, found {len(counted)}")
             continue
-        floors += [floor for metric in METRICS for floor in _floor(counted, key, metric)]
-    if not floors:
+        found += [floor for metric in METRICS for floor in _floor(counted, key, metric)]
+    if not found:
         raise ConfigError(
             f"A noise floor needs {LEAST_RUNS} whole runs of a case, at different times, with one set of "
             f"software and {LEAST_PROCESSES} processes or more. Found: {'; '.join(left_out[:3])}."
         )
-    return Noise(runs[-1].file.environment.machine, tuple(floors), tuple(runs), tuple(left_out))
+    return Noise(runs[-1].file.environment.machine, tuple(found), tuple(runs), tuple(left_out))
 
 
 def floor_from(key: str, metric: str, logs: Sequence[float], first_at: str, last_at: str) -> Floor:
@@ -107,6 +108,28 @@ def limit(floor: Floor, verdicts: int) -> float:
 def margin(floor: Floor, verdicts: int, threshold: float, platform: str) -> Margin:
     """What a verdict is held against, given the floor of its machine and case."""
     return measured_margin(threshold, math.expm1(floor.p95), limit(floor, verdicts), floor.runs, platform)
+
+
+def known_floors(sides: Sequence[Side], metric: Metric) -> dict[str, Floor]:
+    """The floors of the first side's machine: those kept here, else the newest in its files.
+
+    Args:
+        sides: of a comparison; files of that machine on any side count.
+        metric: that is compared.
+
+    Returns:
+        Case key -> floor.
+
+    Raises:
+        StorageError: floors are kept here and cannot be read.
+    """
+    machine = sides[0].environment.machine
+    files = [source.file for side in sides for source in side.sources]
+    stored = [
+        floor for file in files if same_machine(machine, file.environment.machine) for floor in file.floors
+    ]
+    stored.sort(key=lambda floor: _time(floor.last_run_at))
+    return {floor.key: floor for floor in (*stored, *floors.load(machine)) if floor.metric == metric}
 
 
 def _refuse_machines(sources: Sequence[Source]) -> None:

@@ -86,13 +86,13 @@ def _few_processes(header: JournalHeader, processes: Sequence[Process], tried: i
 
 
 def _unsteady(processes: Sequence[Process]) -> Iterator[Note]:
-    unsteady = sum(not process.conditions.steady for process in processes)
+    unsteady = sum(process.conditions.steady is False for process in processes)
     if unsteady:
         yield Note(
             code="not_steady",
             message="step times had not settled when the warm-up ended" + _share(unsteady, len(processes)),
         )
-    compiled = [process.conditions.compiled_during_measurement for process in processes]
+    compiled = [process.conditions.compiled_during_measurement or 0 for process in processes]
     if any(compiled):
         yield Note(
             code="compiled_while_measuring",
@@ -121,7 +121,7 @@ def _spread(processes: Sequence[Process]) -> Iterator[Note]:
 def _load(header: JournalHeader, processes: Sequence[Process]) -> Iterator[Note]:
     cores = header.environment.machine.cpu_cores_available
     loads = [load for p in processes if (load := p.conditions.load_average_before) is not None]
-    if loads and max(loads) > _HIGH_LOAD_PER_CORE * cores:
+    if loads and cores is not None and max(loads) > _HIGH_LOAD_PER_CORE * cores:
         yield Note(
             code="high_load",
             message=f"the load average reached {max(loads):.1f} on {cores} cores before a process began; "

@@ -9,9 +9,12 @@ from suite.cli.flags import examples, print_safely
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suite.analysis.compare import Comparison, MarginOf
+    from suite.analysis.metrics import Metric
+    from suite.analysis.sides import Side
     from suite.analysis.verdict import Margin
-    from suite.record.schema import Machine
 
 _PERCENT_MOST = 1000.0
 
@@ -66,7 +69,7 @@ def compare(asked: Namespace) -> int:
     gathered = gather([asked.base, *asked.new])
     if are_partners(gathered):
         return report(compare_pairs(gathered, asked.metric, threshold), asked.format, asked.strict)
-    margin_of = _margins(gathered.sides[0].environment.machine, asked.metric, threshold)
+    margin_of = _margins(gathered.sides, asked.metric, threshold)
     comparison = compare_sides(gathered, asked.metric, threshold, margin_of)
     return report(comparison, asked.format, asked.strict)
 
@@ -91,13 +94,13 @@ def report(comparison: Comparison, form: str, strict: bool) -> int:
     return exit_code(comparison, strict)
 
 
-def _margins(machine: Machine, metric: str, threshold: float) -> MarginOf:
-    """The margin of each case, from the noise floors kept for this machine."""
+def _margins(sides: Sequence[Side], metric: Metric, threshold: float) -> MarginOf:
+    """The margin of each case, from the noise floors known of the base's machine."""
     from suite.analysis import noise
     from suite.analysis.verdict import assumed_margin
-    from suite.record import floors
 
-    known = {floor.key: floor for floor in floors.load(machine) if floor.metric == metric}
+    machine = sides[0].environment.machine
+    known = noise.known_floors(sides, metric)
 
     def margin_of(key: str, verdicts: int) -> Margin:
         floor = known.get(key)

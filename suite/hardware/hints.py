@@ -22,7 +22,7 @@ _DRIVER_ADVICE = {
 def hints(
     platform: str,
     *,
-    jax_version: str,
+    jax_version: str | None,
     plugins: Mapping[str, str],
     variables: Mapping[str, str],
     root: Path = ROOT,
@@ -31,7 +31,7 @@ def hints(
 
     Args:
         platform: what JAX runs on: 'cpu', 'cuda', 'rocm' or 'tpu'.
-        jax_version: the version installed, so that the advice does not replace it.
+        jax_version: the version installed, so that the advice does not replace it; None if not known.
         plugins: versions of the accelerator plugins installed, by distribution.
         variables: the environment variables that the environment records.
         root: the folder that stands for `/`.
@@ -65,7 +65,7 @@ def _forced_cpu(variables: Mapping[str, str]) -> bool:
 
 def _hint(
     presence: Presence,
-    jax_version: str,
+    jax_version: str | None,
     plugins: Mapping[str, str],
     variables: Mapping[str, str],
     root: Path,
@@ -92,9 +92,10 @@ def _hint(
     )
 
 
-def install_command(extra: str, jax_version: str) -> str:
+def install_command(extra: str, jax_version: str | None) -> str:
     """The command that adds an accelerator to the JAX of this interpreter, at the same version."""
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
     if extra == "rocm":  # not every release of jax has ROCm wheels: pip looks for the newest that does
         return f'{python} -m pip install "jax[rocm7-local]"'
-    return f'{python} -m pip install "jax[{extra}]=={jax_version}"'
+    pin = f"=={jax_version}" if jax_version else ""
+    return f'{python} -m pip install "jax[{extra}]{pin}"'

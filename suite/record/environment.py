@@ -1,4 +1,7 @@
-"""Where a run took place."""
+"""Where a run took place.
+
+What an imported run does not say is null, and 'unknown' where a word is needed.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,11 @@ class Machine(Record):
     machine_id: str
     platform: str
     device_kind: str
-    device_count: int
+    device_count: int | None
     device_memory_bytes: int | None
     compute_capability: str | None
     cpu_model: str
-    cpu_cores_available: int
+    cpu_cores_available: int | None
     cpu_cores_total: int | None
     last_level_cache_bytes: int | None
     ram_bytes: int | None
@@ -55,11 +58,11 @@ class Software(Record):
     """
 
     python: str
-    jax: str
-    jaxlib: str
-    flax: str
+    jax: str | None
+    jaxlib: str | None
+    flax: str | None
     optax: str | None
-    numpy: str
+    numpy: str | None
     platform_version: str | None
     driver: str | None
     plugins: dict[str, str]

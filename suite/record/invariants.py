@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from suite.record.schema import Failure, Memory, Process, Result, ResultFile, Work
+from suite.record.schema import Failure, Floor, Memory, Process, Result, ResultFile, Work
 
 
 def problems(file: ResultFile) -> Iterator[str]:
@@ -23,6 +23,8 @@ def problems(file: ResultFile) -> Iterator[str]:
             yield f"results: case {key!r} stands there {count} times, expected once"
     for n, result in enumerate(file.results):
         yield from _result(f"results[{n}]", result)
+    for n, floor in enumerate(file.floors):
+        yield from _floor(f"floors[{n}]", floor)
 
 
 def _result(where: str, result: Result) -> Iterator[str]:
@@ -81,6 +83,16 @@ def _work(where: str, work: Work) -> Iterator[str]:
     total = sum(work.flops_terms.values())
     if work.flops_terms and total != work.flops:
         yield f"{where}: flops_terms add up to {total}, flops is {work.flops}"
+
+
+def _floor(where: str, floor: Floor) -> Iterator[str]:
+    yield from _time(f"{where}.first_run_at", floor.first_run_at)
+    yield from _time(f"{where}.last_run_at", floor.last_run_at)
+    if floor.runs < 2 or floor.p95 < 0 or floor.deviation < 0:
+        yield (
+            f"{where}: expected 2 runs or more and no negative figure, found {floor.runs} runs, p95 "
+            f"{floor.p95}, deviation {floor.deviation}"
+        )
 
 
 def _time(where: str, text: str) -> Iterator[str]:

@@ -137,16 +137,16 @@ class Conditions(Record):
 
     Attributes:
         load_average_before: runnable programs over the minute before it.
-        compiled_during_measurement: executables made while steps were timed.
-        steady: step times had settled when the warm-up ended.
+        compiled_during_measurement: executables made while steps were timed; null where nobody counted.
+        steady: step times had settled when the warm-up ended; null where nobody looked.
     """
 
     load_average_before: float | None = None
     load_average_after: float | None = None
     cpu_mhz_before: float | None = None
     cpu_mhz_after: float | None = None
-    compiled_during_measurement: int = 0
-    steady: bool = True
+    compiled_during_measurement: int | None = 0
+    steady: bool | None = True
 
 
 class Process(Record):
@@ -154,7 +154,7 @@ class Process(Record):
 
     Attributes:
         index: round of the run, from 0.
-        duration_s: from start to end of the worker.
+        duration_s: from start to end of the worker; of an imported process the time of its samples.
         init_ns: building the initial state and putting it on the device.
         warmup_ns: warm-up samples, in order; never summarised.
         warmup_steps: chained steps in each warm-up sample, while K is being chosen and after.

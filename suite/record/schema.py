@@ -13,6 +13,7 @@ import msgspec
 
 from suite.record.base import Note, Positive, Record, to_json
 from suite.record.environment import Environment, Machine, Software, Volatile
+from suite.record.floors import Floor
 from suite.record.paired import Paired
 from suite.record.process import (
     Checks,
@@ -38,6 +39,7 @@ __all__ = [
     "Conditions",
     "Environment",
     "Failure",
+    "Floor",
     "HostRss",
     "JournalHeader",
     "Machine",
@@ -182,6 +184,8 @@ class Run(Record):
         seed: of inputs, initial states and the order of later rounds.
         compile_cache: 'cold' compiles in every process, 'cached' in the first two only.
         paired: the other side and the order of the pairs, where `jaxmark ab` made this file; else null.
+        imported_from: the tool that measured it, where that was not jaxmark. Then `seed`, `settings`,
+            `compile_cache` and `suite_version` say nothing of how it was measured.
     """
 
     id: str
@@ -198,16 +202,22 @@ class Run(Record):
     seed: int
     compile_cache: Literal["cold", "cached"]
     settings: MeasureSettings
+    imported_from: str | None = None
     paired: Paired | None = None
 
 
 class ResultFile(Record):
-    """One run of jaxmark."""
+    """One run of jaxmark.
+
+    Attributes:
+        floors: noise floors of these cases that were known on this machine when the run ended.
+    """
 
     schema_version: int
     run: Run
     environment: Environment
     results: list[Result]
+    floors: list[Floor] = msgspec.field(default_factory=list)
 
 
 class JournalHeader(Record):

@@ -17,12 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from suite.errors import ResultFileError, StorageError
-from suite.record import journal, loading
+from suite.record import floors, journal, loading
 from suite.record.atomic import fsync_folder, replace_file, storage_error
 from suite.record.journal import Journal
 from suite.record.private import without_home
 from suite.record.schema import (
     Failure,
+    Floor,
     JournalHeader,
     Machine,
     Outcome,
@@ -133,6 +134,8 @@ class Store:
             StorageError: the disk refused it; the file is as it was before.
         """
         result = self._fold(self.header, self.outcomes, state, None if state == "running" else utc_now())
+        if state != "running":
+            result.floors = _floors(self.header)
         try:
             replace_file(self.path, to_json(result) + b"\n")
         except OSError as error:
@@ -212,10 +215,19 @@ def _unfold_result(result: Result) -> Iterator[Outcome]:
         )
 
 
+def _floors(header: JournalHeader) -> list[Floor]:
+    """What is known of this machine's noise in these cases, for whoever compares the file elsewhere."""
+    keys = {case.key for case in header.cases}
+    try:
+        return [floor for floor in floors.load(header.environment.machine) if floor.key in keys]
+    except StorageError:
+        return []  # the run is worth more than they are; `jaxmark noise` and `compare` say what is wrong
+
+
 def device_slug(machine: Machine) -> str:
     """Names the folder of a machine's results: 'nvidia-h100-80gb-hbm3', 'cpu-amd-epyc-7b13', 'tpu-v5e-x4'."""
     name = f"cpu {machine.cpu_model}" if machine.platform == "cpu" else machine.device_kind
-    count = f"-x{machine.device_count}" if machine.device_count > 1 else ""
+    count = f"-x{machine.device_count}" if (machine.device_count or 1) > 1 else ""
     return _slug(name, "device") + count
 
 

@@ -135,7 +135,7 @@ def _timing(process: Process) -> dict[str, str]:
         "warm-up": str(len(process.warmup_ns)),
         "load": "-".join(_number(value, ".1f") for value in load) if any(load) else _NA,
         "MHz": "-".join(_number(value, ".0f") for value in clock) if any(clock) else _NA,
-        "steady": "yes" if conditions.steady else "no",
+        "steady": {True: "yes", False: "no", None: _NA}[conditions.steady],
     }
 
 

@@ -67,11 +67,11 @@ def _machine(machine: Machine, volatile: Volatile) -> list[tuple[str, str]]:
 def _software(software: Software) -> list[tuple[str, str]]:
     pairs = [
         ("Python", software.python),
-        ("jax", software.jax),
-        ("jaxlib", software.jaxlib),
-        ("flax", software.flax),
+        ("jax", software.jax or _NA),
+        ("jaxlib", software.jaxlib or _NA),
+        ("flax", software.flax or _NA),
         ("optax", software.optax or _NA),
-        ("numpy", software.numpy),
+        ("numpy", software.numpy or _NA),
         ("platform version", software.platform_version or _NA),
         ("driver", software.driver or _NA),
     ]

@@ -68,8 +68,11 @@ def show_text(result: ResultFile, case: str | None = None) -> str:
 def _heading(page: Page, file: ResultFile) -> None:
     machine, software = file.environment.machine, file.environment.software
     page.line(f"{file.run.config} on {device_name(file.environment)}", style="bold")
-    page.line(f"run       {_state(file.run)}, jaxmark {file.run.suite_version}", hang=_HANG)
-    cores = f"{machine.cpu_cores_available} cores"
+    origin = f"jaxmark {file.run.suite_version}"
+    if file.run.imported_from is not None:
+        origin = f"measured by {file.run.imported_from}, imported by {origin}"
+    page.line(f"run       {_state(file.run)}, {origin}", hang=_HANG)
+    cores = f"{_known(machine.cpu_cores_available)} cores"
     if machine.cpu_cores_total not in (None, machine.cpu_cores_available):
         cores = f"{machine.cpu_cores_available} of {machine.cpu_cores_total} cores"
     ram = "RAM n/a" if machine.ram_bytes is None else f"{units.size(machine.ram_bytes)} RAM"
@@ -78,7 +81,8 @@ def _heading(page: Page, file: ResultFile) -> None:
     )
     driver = f", driver {software.driver}" if software.driver else ""
     page.line(
-        f"software  jax {software.jax}, jaxlib {software.jaxlib}, flax {software.flax}, "
+        f"software  jax {_known(software.jax)}, jaxlib {_known(software.jaxlib)}, "
+        f"flax {_known(software.flax)}, "
         f"Python {software.python}{driver}",
         hang=_HANG,
     )
@@ -86,12 +90,17 @@ def _heading(page: Page, file: ResultFile) -> None:
         page.line(f"note      {text}", style="yellow", hang=_HANG)
 
 
+def _known(value: object) -> str:
+    return "n/a" if value is None else str(value)
+
+
 def _notes_on_the_place(file: ResultFile) -> Iterable[str]:
     machine, load = file.environment.machine, file.environment.volatile.load_average
     yield from (note.message for note in file.environment.warnings)
-    if load is not None and load > machine.cpu_cores_available / 2:
+    cores = machine.cpu_cores_available
+    if load is not None and cores is not None and load > cores / 2:
         yield (
-            f"the load average was {load:.1f} on {machine.cpu_cores_available} cores when the run began: "
+            f"the load average was {load:.1f} on {cores} cores when the run began: "
             "other programs were running"
         )
     if machine.machine_id.startswith(UNSAVED_PREFIX):
@@ -109,7 +118,7 @@ def device_name(environment: Environment) -> str:
 def machine_name(machine: Machine) -> str:
     """`device_name`, of a machine."""
     kind = machine.cpu_model if machine.platform == "cpu" else machine.device_kind
-    count = "" if machine.device_count == 1 else f", {machine.device_count} devices"
+    count = "" if machine.device_count in (1, None) else f", {machine.device_count} devices"
     return f"{kind} ({machine.platform}{count})"
 
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from suite.errors import StorageError
+from suite.analysis.files import load, problems
+from suite.analysis.summary import fold
+from suite.errors import ResultFileError, StorageError
 from suite.record import floors
 from suite.record.floors import Floor
-from tests.builders import machine
+from suite.record.schema import to_json
+from suite.record.store import Store
+from tests.builders import case, header, machine, outcome, process, result_file
 
 
 def floor(key: str = "a", p95: float = 0.03, metric: str = "step_time") -> Floor:
@@ -84,6 +90,35 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
     with pytest.raises(StorageError, match=r"Cannot keep the noise floors.*Set XDG_DATA_HOME"):
         floors.keep(machine(), [floor()])
+
+
+def test_a_run_takes_along_the_floors_of_its_cases(tmp_path: Path) -> None:
+    kept = [floor(case().key, 0.03), floor(case().key, metric="memory"), floor("other")]
+    floors.keep(machine(), kept)
+    store = Store.create(tmp_path / "results", header(), fold)
+    store.append(outcome(case(), process(0)))
+    assert store.write().floors == [], "while it runs nothing is said of noise"
+    store.finish("complete")
+    assert load(store.path).floors == kept[:2]
+    assert problems(store.path) == []
+
+
+def test_floors_that_cannot_be_read_cost_no_run(tmp_path: Path) -> None:
+    floors.keep(machine(), [floor(case().key)]).write_bytes(b"spoilt")
+    store = Store.create(tmp_path / "results", header(), fold)
+    store.append(outcome(case(), process(0)))
+    assert store.finish("complete").floors == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"runs": 1}, {"p95": -0.1}, {"deviation": -0.1}, {"last_run_at": "yesterday"}]
+)
+def test_floors_in_a_file_are_checked(tmp_path: Path, changes: dict[str, Any]) -> None:
+    file = result_file()
+    file.floors = [msgspec.structs.replace(floor(), **changes)]
+    (tmp_path / "a.json").write_bytes(to_json(file))
+    with pytest.raises(ResultFileError, match=r"floors\[0\]"):
+        load(tmp_path / "a.json")
 
 
 def test_where_the_data_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -10,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from suite.analysis.files import load
 from suite.cli import main
 from suite.cli.compare import parse_threshold
 from suite.errors import ConfigError
+from suite.record import floors
+from suite.record.floors import Floor
+from suite.record.schema import to_json
 from tests.builders import STEPS_MS, case, failure, process
 from tests.sides import Cases, gpu, run_file, scaled
 
@@ -154,3 +159,35 @@ def test_two_files_of_fifty_cases_without_jax(tmp_path: Path) -> None:
     assert done.stdout.count("equivalent\n") == 50
     heavy = {"jax", "jaxlib", "flax", "optax", "numpy", "scipy", "ml_dtypes", "pandas", "matplotlib"}
     assert not heavy & set(modules)
+
+
+def with_floor(path: str, p95: float, last: str = "2026-01-08T12:00:00Z") -> str:
+    """Writes a floor of the case into a file, as the end of a run on a measured machine does."""
+    file = load(path)
+    file.floors = [
+        Floor(
+            key=case().key, metric="step_time", runs=20, p95=p95, deviation=p95 / 3,
+            first_run_at="2026-01-01T12:00:00Z", last_run_at=last,
+        )
+    ]  # fmt: skip
+    Path(path).write_bytes(to_json(file))
+    return path
+
+
+def margin(base: str, new: str, capsys: pytest.CaptureFixture[str]) -> tuple[float, str]:
+    main(["compare", base, new, "--format", "json"])
+    (row,) = json.loads(capsys.readouterr().out)["comparisons"][0]["cases"]
+    return row["margin"], row["margin_source"]
+
+
+def test_a_floor_in_the_file_is_used_where_none_is_kept_here(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = run_file(tmp_path / "new.json", [(case(), scaled(STEPS_MS, 1.6))])
+    assert margin(base, new, capsys) == (0.10, "assumed")
+    with_floor(base, 0.20)
+    assert margin(base, new, capsys) == (pytest.approx(math.expm1(0.20), rel=0.5), "measured")
+    with_floor(new, 0.30, "2026-01-09T12:00:00Z")
+    assert margin(base, new, capsys)[0] >= math.expm1(0.30), "the newer one"
+    floors.keep(load(base).environment.machine, load(with_floor(base, 0.07)).floors)
+    assert margin(base, new, capsys)[0] < math.expm1(0.20), "what is kept here goes first"

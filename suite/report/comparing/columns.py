@@ -107,7 +107,7 @@ def _figure(base: Side, side: Side, key: str, figure_of: FigureOf) -> Figure:
     beside = base.results.get(key) if equal and side is not base else None
     if beside is not None and beside.status != "ok":
         beside = None
-    found = figure_of(At(side, result, beside, base.environment.software.jaxlib))
+    found = figure_of(At(side, result, beside, base.environment.software.jaxlib or "unknown"))
     return found if equal else replace(found, value=None)
 
 

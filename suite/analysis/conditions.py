@@ -10,7 +10,8 @@ from suite.analysis.stats import autocorrelation, median, percentile
 from suite.record.schema import Note, Process, Result
 
 # What a run said of a case and bears on every time in it.
-_TIMES = {"spread", "high_load", "not_steady", "drift", "compiled_while_measuring", "shapes_change"}
+_BUSY = {"high_load", "throttled", "device_throttled", "device_shared"}
+_TIMES = _BUSY | {"spread", "not_steady", "drift", "compiled_while_measuring", "shapes_change"}
 _ALWAYS = {"source_changed"}
 _MEMORY = {"small_rss", "mixed_memory_methods"}
 
@@ -32,7 +33,7 @@ def weakens(base: Result, new: Result, metric: Metric, cores: int | None) -> lis
     Returns:
         First what each run said of itself, then what only the two together show.
     """
-    codes = _ALWAYS | (_MEMORY if metric == "memory" else _TIMES if metric != "compile" else {"high_load"})
+    codes = _ALWAYS | (_MEMORY if metric == "memory" else _TIMES if metric != "compile" else _BUSY)
     notes = [
         Note(code=note.code, message=f"{side}: {note.message}")
         for side, result in (("base", base), ("new", new))

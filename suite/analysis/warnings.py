@@ -39,6 +39,8 @@ def warnings_for(header: JournalHeader, outcomes: Sequence[Outcome]) -> list[Not
         *_unsteady(processes),
         *_spread(processes),
         *_load(header, processes),
+        *_throttled(processes),
+        *_shared_device(processes),
         *_small_rss(processes),
         *_mixed_methods(processes),
         *_unchecked(processes),
@@ -126,6 +128,34 @@ def _load(header: JournalHeader, processes: Sequence[Process]) -> Iterator[Note]
             code="high_load",
             message=f"the load average reached {max(loads):.1f} on {cores} cores before a process began; "
             "other programs were running",
+        )
+
+
+def _throttled(processes: Sequence[Process]) -> Iterator[Note]:
+    events = [p.conditions.throttle_events or 0 for p in processes]
+    if any(events):
+        yield Note(
+            code="throttled",
+            message="the processor slowed itself down for heat while it was measured"
+            + _share(sum(count > 0 for count in events), len(processes)),
+        )
+    slowed = [p.conditions.device_throttled_ms or 0 for p in processes]
+    if any(slowed):
+        yield Note(
+            code="device_throttled",
+            message=f"the device slowed itself down for heat or its power supply, for up to {max(slowed)} ms "
+            "of a process" + _share(sum(ms > 0 for ms in slowed), len(processes)),
+        )
+
+
+def _shared_device(processes: Sequence[Process]) -> Iterator[Note]:
+    others = [p.conditions.device_other_processes or 0 for p in processes]
+    if most := max(others):
+        count = "another program was" if most == 1 else f"{most} other programs were"
+        yield Note(
+            code="device_shared",
+            message=f"{count} on the device as a process began"
+            + _share(sum(found > 0 for found in others), len(processes)),
         )
 
 

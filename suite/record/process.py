@@ -137,6 +137,11 @@ class Conditions(Record):
 
     Attributes:
         load_average_before: runnable programs over the minute before it.
+        throttle_events: times that the processor slowed itself down for heat, as the kernel counts them; null
+            where it does not.
+        device_throttled_ms: that the device slowed itself down for heat or its power supply; null where it
+            does not tell.
+        device_other_processes: other programs on the device as the process began; null where unknown.
         compiled_during_measurement: executables made while steps were timed; null where nobody counted.
         steady: step times had settled when the warm-up ended; null where nobody looked.
     """
@@ -145,6 +150,9 @@ class Conditions(Record):
     load_average_after: float | None = None
     cpu_mhz_before: float | None = None
     cpu_mhz_after: float | None = None
+    throttle_events: NotNegative | None = None
+    device_throttled_ms: NotNegative | None = None
+    device_other_processes: NotNegative | None = None
     compiled_during_measurement: int | None = 0
     steady: bool | None = True
 

@@ -16,7 +16,7 @@ from typing import IO
 
 import msgspec
 
-from suite.hardware import host
+from suite.hardware import host, throttling
 from suite.record.schema import Failure, Outcome, Stage
 from suite.run.protocol import Done, Job, Message, Progress
 
@@ -90,12 +90,17 @@ def set_platform(platform: str) -> None:
 def _outcome(job: Job, channel: Channel) -> Outcome:
     began, started_at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="milliseconds")
     load, mhz = host.load_average(), host.cpu_mhz()
+    # Before JAX takes hold of the device: whoever is on it now is another program.
+    strain, others = throttling.read(job.platform), throttling.device_processes(job.platform)
     try:
         outcome = _measure(job, channel)
         if outcome.process is not None:  # of the worker's whole life, import and compiling included
             outcome.process.started_at, outcome.process.duration_s = started_at, time.perf_counter() - began
             conditions = outcome.process.conditions
             conditions.load_average_before, conditions.cpu_mhz_before = load, mhz
+            since = throttling.read(job.platform).since(strain)
+            conditions.throttle_events, conditions.device_throttled_ms = since
+            conditions.device_other_processes = others
         return outcome
     # Also sys.exit() and KeyboardInterrupt, which in a user's code are mistakes like any other.
     except BaseException as error:

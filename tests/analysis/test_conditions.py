@@ -42,6 +42,29 @@ def test_what_the_two_together_show(tmp_path: Path, code: str, changes: dict[str
     assert codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)]) == [code]
 
 
+@pytest.mark.parametrize(
+    ("code", "seen", "words"),
+    [
+        ("throttled", {"throttle_events": 3}, "new: the processor slowed itself down for heat"),
+        (
+            "device_throttled",
+            {"device_throttled_ms": 40},
+            "for up to 40 ms of a process (in 2 of 7 processes)",
+        ),
+        ("device_shared", {"device_other_processes": 2}, "new: 2 other programs were on the device"),
+    ],
+)
+def test_heat_and_company(tmp_path: Path, code: str, seen: dict[str, int], words: str) -> None:
+    strained = Conditions(load_average_before=0.4, **seen)
+    calm = Conditions(load_average_before=0.4, **dict.fromkeys(seen, 0))
+    after = [process(n, ms, conditions=strained if n in (2, 5) else calm) for n, ms in enumerate(STEPS_MS)]
+    row = only_row(both(tmp_path, [(case(), STEPS_MS)], [(case(), after)]))
+    assert [note.code for note in row.notes] == [code]
+    assert words in row.notes[0].message
+    assert codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)], metric="compile") == [code]
+    assert codes(tmp_path, [(case(), STEPS_MS)], [(case(), after)], metric="memory") == []
+
+
 def test_the_clock(tmp_path: Path) -> None:
     slow, fast = (
         [

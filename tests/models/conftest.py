@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# Compile every smoke model: strict float32 and the coarsest precision stand for all in `make test`.
+# Compile every smoke model. In `make test` strict float32 stands for all precisions, and for these two the
+# coarsest is there as well.
 COMPILING = ("test_reference.py", "test_steps.py", "test_loss.py")
 OTHER_PRECISIONS = ("default", "fp16")
+ALSO_COARSE = ("gpt", "resnet")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -24,4 +26,5 @@ def is_slow(item: pytest.Item) -> bool:
     if item.path.name == "test_stability.py":
         return True
     words = item.name.replace("[", "/").replace("]", "/").replace("-", "/").split("/")
-    return item.path.name in COMPILING and any(precision in words for precision in OTHER_PRECISIONS)
+    others = OTHER_PRECISIONS if set(ALSO_COARSE) & set(words) else (*OTHER_PRECISIONS, "bf16")
+    return item.path.name in COMPILING and any(precision in words for precision in others)

@@ -17,6 +17,7 @@ from flax import nnx
 
 from suite.models import gpt, resnet
 from suite.workloads.reference import TOLERANCES
+from tests.models import faults_lstm
 
 Fault = Callable[[pytest.MonkeyPatch], None]
 
@@ -125,3 +126,7 @@ TRAIN: dict[str, dict[Fault, tuple[str, ...]]] = {
         resnet_drops_residual: ("bf16",),
     },
 }
+# Other workloads have a file of their own.
+for _module in (faults_lstm,):
+    INFER |= _module.INFER
+    TRAIN |= _module.TRAIN

@@ -10,10 +10,15 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from suite.analysis.per_process import step_time_ns
 from suite.record.schema import Result, ResultFile
 
 _FORMAT_VERSION = "5.1.0"  # of pytest-benchmark, whose field names these are
+
+OURS = "jaxmark"
+"""Under this name stands, beside what pytest-benchmark knows, what it has no field for."""
 
 
 def document(files: Sequence[ResultFile], results: Sequence[Result]) -> dict[str, Any]:
@@ -49,6 +54,8 @@ def _machine(file: ResultFile) -> dict[str, Any]:
         "jax": software.jax,
         "jaxlib": software.jaxlib,
         "flax": software.flax,
+        # Everything, so that `jaxmark import` gets the same machine back.
+        OURS: {"machine": msgspec.to_builtins(machine), "software": msgspec.to_builtins(software)},
     }
 
 
@@ -63,6 +70,7 @@ def _benchmark(result: Result) -> dict[str, Any]:
         "param": None,
         "extra_info": {
             "unit_of_statistics": "one fresh process; its median step",
+            OURS: {"case": msgspec.to_builtins(result.case), "work": msgspec.to_builtins(result.work)},
             "items_per_second": summary.items_per_second,
             "peak_bytes": summary.peak_bytes,
             "peak_method": summary.peak_method,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from suite import __version__
-from suite.cli import ab, compare, exporting, history, learn, noise
+from suite.cli import ab, compare, exporting, history, importing, learn, noise
 from suite.cli.flags import PLATFORMS, add_selection, examples, verb
 
 
@@ -43,6 +43,7 @@ def make_parser() -> argparse.ArgumentParser:
     learn.add_parser(verbs)
     _add_portability(verbs)
     exporting.add_parser(verbs)
+    importing.add_parser(verbs)
     _add_validate(verbs)
     _add_list(verbs)
     _add_devices(verbs)

@@ -59,9 +59,14 @@ def convert(data: bytes, where: str) -> ResultFile:
         ResultFileError: no JSON, not of jaxmark, of a newer schema, or with wrong types.
     """
     document = _json(data, where)
+    if isinstance(document, dict) and document.get("kind") == "learning":
+        raise ResultFileError(
+            f"{where}: expected step times, found times to a target, which `jaxmark learn` wrote. "
+            "`jaxmark show` prints them."
+        )
     if not isinstance(document, dict) or "schema_version" not in document:
         raise ResultFileError(
-            f"{where}: expected a result file of jaxmark, found {_describe(document)}. "
+            f"{where}: expected a result file of jaxmark, found {describe(document)}. "
             "`jaxmark run` writes one."
         )
     try:
@@ -131,7 +136,8 @@ _OTHER_TOOLS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _describe(document: Any) -> str:
+def describe(document: Any) -> str:
+    """What a JSON document is that is no result file: another tool's, or its keys."""
     for name, recognises in _OTHER_TOOLS.items():
         if recognises(document):
             return name

@@ -72,9 +72,10 @@ def _heading(page: Page, file: ResultFile) -> None:
     if file.run.imported_from is not None:
         origin = f"measured by {file.run.imported_from}, imported by {origin}"
     page.line(f"run       {_state(file.run)}, {origin}", hang=_HANG)
-    cores = f"{_known(machine.cpu_cores_available)} cores"
-    if machine.cpu_cores_total not in (None, machine.cpu_cores_available):
-        cores = f"{machine.cpu_cores_available} of {machine.cpu_cores_total} cores"
+    available, total = machine.cpu_cores_available, machine.cpu_cores_total
+    cores = f"{_known(total if available is None else available)} cores"
+    if available is not None and total not in (None, available):
+        cores = f"{available} of {total} cores"
     ram = "RAM n/a" if machine.ram_bytes is None else f"{units.size(machine.ram_bytes)} RAM"
     page.line(
         f"machine   {machine.machine_id}: {machine.cpu_model}, {cores}, {ram}, {machine.os}", hang=_HANG

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from suite import __version__
-from suite.cli import ab, compare, exporting, history, importing, learn, noise
+from suite.cli import ab, compare, exporting, forecast, history, importing, learn, noise, portability
 from suite.cli.flags import PLATFORMS, add_selection, examples, verb
 
 
@@ -41,7 +41,8 @@ def make_parser() -> argparse.ArgumentParser:
     ab.add_parser(verbs)
     noise.add_parser(verbs)
     learn.add_parser(verbs)
-    _add_portability(verbs)
+    portability.add_parser(verbs)
+    forecast.add_parser(verbs)
     exporting.add_parser(verbs)
     importing.add_parser(verbs)
     _add_validate(verbs)
@@ -129,42 +130,6 @@ def _add_show(verbs: Any) -> None:
     show.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
     show.add_argument("--case", metavar="KEY", help="everything about one case; a key or a glob")
     show.add_argument("--format", choices=("text", "json", "tsv"), default="text")
-
-
-def _add_portability(verbs: Any) -> None:
-    portability = verbs.add_parser(
-        "portability",
-        help="which workloads compile for GPUs and TPUs that are not here, in how much memory",
-        description="Compile workloads for chips that are not here, with the chips' own compilers, and run\n"
-        "nothing. On Linux x86-64; makes an environment for the compilers first (.venv-forecast).",
-        epilog=examples(
-            "jaxmark portability                                    the smoke presets, for four chips",
-            "jaxmark portability --target a100-80gb,v5p --precision fp32,native",
-            "jaxmark portability --target t4 --only 'gpt/124m/*'    one model's full size",
-        )
-        + "\n\nexit codes:\n  0 each case compiles, or is only too large for its chip; 1 one does not;\n"
-        "  2 bad input, or no compilers here",
-    )
-    portability.set_defaults(verb=verb("suite.cli.portability", "portability"))
-    portability.add_argument(
-        "--target", default="t4,h100,v5e,v6e", metavar="CHIPS", help="with commas (default: t4,h100,v5e,v6e)"
-    )
-    portability.add_argument(
-        "--precision",
-        default="native",
-        metavar="P",
-        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
-    )
-    portability.add_argument(
-        "--only", metavar="GLOB", help="cases of any preset whose key matches; by default the smoke presets"
-    )
-    portability.add_argument(
-        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
-    )
-    portability.add_argument(
-        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
-    )
-    portability.add_argument("--format", choices=("text", "json"), default="text")
 
 
 def _add_validate(verbs: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from importlib import metadata, util
@@ -50,12 +51,29 @@ def interpreter() -> Path:
     return environment / "bin/python"
 
 
+def given_or_made(path: str | None) -> Path:
+    """The interpreter at `path`, or for None that of the forecasting environment.
+
+    Raises:
+        PlatformError: it cannot be run; or see `interpreter`.
+    """
+    if path is None:
+        return interpreter()
+    python = Path(path)
+    if not os.access(python, os.X_OK) or python.is_dir():
+        raise PlatformError(
+            f"--python {python}: expected the interpreter of an environment that has the compilers, such as "
+            "env/bin/python; it is not there, or cannot be run."
+        )
+    return python.absolute()
+
+
 def _check_system() -> None:
     system, processor = platform.system(), platform.machine()
     if (system, processor.lower()) not in (("Linux", "x86_64"), ("Linux", "amd64")):
         raise PlatformError(
             "expected Linux on x86-64, the one system that the TPU and CUDA compilers are made for; found "
-            f"{system} on {processor}. docs/portability.md has the table as it came out elsewhere."
+            f"{system} on {processor}. docs/forecast.md has the tables as they came out elsewhere."
         )
 
 
@@ -71,5 +89,5 @@ def _by_hand() -> str:
         "installed package. Make one beside it, from where jaxmark was installed:\n"
         f"  {sys.executable} -m venv forecast\n"
         f"  forecast/bin/python -m pip install 'jaxmark[{FORECAST}] @ <as you installed jaxmark>' {pins}\n"
-        "and give it: jaxmark portability --python forecast/bin/python"
+        "and give it with --python forecast/bin/python"
     )

@@ -60,13 +60,18 @@ def run(jobs: Sequence[Job], python: Path, timeout_s: float, listener: Listener)
     Raises:
         PlatformError: the environment lacks a compiler, or does not run.
     """
+    with Compiler(python, {find(job.target).platform for job in jobs}, timeout_s) as compiler:
+        return ask(jobs, compiler, listener)
+
+
+def ask(jobs: Sequence[Job], compiler: Compiler, listener: Listener) -> list[Forecast]:
+    """The answers of a compiler that is there, earlier ones from the user's cache folder."""
     folder = str(cache_folder() / "forecasts")
     answers: list[Forecast] = []
-    with Compiler(python, {find(job.target).platform for job in jobs}, timeout_s) as compiler:
-        for number, job in enumerate(jobs, start=1):
-            job.cache = folder
-            answers.append(compiler.compile(job))
-            listener(number, len(jobs), answers[-1])
+    for number, job in enumerate(jobs, start=1):
+        job.cache = folder
+        answers.append(compiler.compile(job))
+        listener(number, len(jobs), answers[-1])
     return answers
 
 

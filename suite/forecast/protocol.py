@@ -16,11 +16,13 @@ class Job(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
     Attributes:
         target: short name of the chip.
+        source: 'file.py:name' of a user's own workload; None for one of the catalogue.
         cache: folder of earlier answers; None compiles afresh.
     """
 
     case: Case
     target: str
+    source: str | None = None
     cache: str | None = None
 
 

@@ -20,6 +20,9 @@ Platform = Literal["cuda", "tpu"]
 # Words that people put before a chip's name, and that name nothing by themselves.
 _PREFIX = re.compile(r"^(nvidia|tesla|geforce|amd|instinct|google|cloud|tpu)-(?=.)")
 _SLICE = re.compile(r"^(?P<chip>[a-z0-9-]*[a-z][a-z0-9]*)-(?P<count>\d+)$")
+_TIMES = re.compile(r"^(?P<count>[1-9]\d*)-?x-?(?P<chip>[a-z].*)$")
+# The cloud's names of these generations' slices count cores: a v4-8 is four chips.
+_COUNTED_IN_CORES = {"v2": 2, "v3": 2, "v4": 2, "v5p": 2}
 _BFLOAT16_SINCE = (8, 0)
 """NVIDIA's first compute capability with bfloat16 units (Ampere)."""
 
@@ -48,6 +51,11 @@ class Target:
     def usable_bytes(self) -> int:
         """What a program can use of one device's memory; of a TPU's, libtpu has taken its share already."""
         return self.facts.memory_bytes - (GPU_RESERVE_BYTES if self.platform == "cuda" else 0)
+
+    @property
+    def cache_bytes(self) -> int:
+        """Of a GPU's last-level cache, whose content costs no trip to memory; 0 on a TPU, which has none."""
+        return int((self.facts.target or {}).get("l2_bytes", 0))
 
     @property
     def training_precision(self) -> str:
@@ -107,10 +115,42 @@ def parse(text: str) -> list[Target]:
     Raises:
         ConfigError: see `find`; or the list is empty.
     """
-    names: Sequence[str] = [part for part in text.split(",") if part.strip()]
+    return list({target.name: target for target in map(find, _listed(text))}.values())
+
+
+def parse_slices(text: str) -> list[tuple[Target, int]]:
+    """The chips that a list with commas names, each with how many of them: 'h100', 'v5e-8', '8xh100'.
+
+    Raises:
+        ConfigError: see `find`; or the list is empty.
+    """
+    found = [_slice(name) for name in _listed(text)]
+    return list({(target.name, chips): (target, chips) for target, chips in found}.values())
+
+
+def _slice(name: str) -> tuple[Target, int]:
+    plain = _plain(name)
+    several = _SLICE.match(plain) if plain not in _by_name() else None
+    times = _TIMES.match(plain)
+    if times:
+        return find(times["chip"]), int(times["count"])
+    if several and several["chip"] in _by_name():
+        chip = _by_name()[several["chip"]]
+        count, per_chip = int(several["count"]), _COUNTED_IN_CORES.get(chip.name, 1)
+        if count < 1 or (count % per_chip and count != 1):
+            raise ConfigError(
+                f"{name!r}: the number in a {chip.name} slice's name counts cores, {per_chip} a chip, and "
+                f"{count} is no whole number of chips."
+            )
+        return chip, max(count // per_chip, 1)
+    return find(name), 1
+
+
+def _listed(text: str) -> Sequence[str]:
+    names = [part for part in text.split(",") if part.strip()]
     if not names:
         raise ConfigError(f"expected targets such as t4,h100,v5e, found {text!r}.")
-    return list({target.name: target for target in map(find, names)}.values())
+    return names
 
 
 def _plain(name: str) -> str:

@@ -1,45 +1,70 @@
-"""A device that is not here, for XLA's compilers to compile for.
+"""Devices that are not here, for XLA's compilers to compile for.
 
-libtpu knows its chips by name. The CUDA compiler is told what a GPU is; without one it cannot try
-kernels out, so it takes the ones that it prefers unseen.
+libtpu knows its chips and slices by name. The CUDA compiler is told what a GPU is; without one it
+cannot try kernels out, so it takes the ones that it prefers unseen.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
 from jax.experimental import topologies
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from suite.forecast.targets import Target, find
 
+# Slices that are sold, by the number of axes of the chips' network: the shapes of ever more chips.
+_SLICES = {
+    2: ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"),
+    3: ("2x2x1", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8"),
+}
 
-def sharding_on(target: Target) -> NamedSharding:
-    """One device of the target, as the sharding of every argument.
+
+def devices(target: Target, chips: int = 1) -> list[Any]:
+    """JAX devices of the target to compile for: one for one chip, else all of so many chips.
+
+    One chip is one device even where it has two, because a step on one device is what is measured.
 
     Raises:
         Exception: the compiler does not know the chip; which exception depends on jax's version.
+        ValueError: there is no slice of so many chips.
     """
-    return NamedSharding(Mesh(_topology(target.name).devices[:1], ("x",)), PartitionSpec())
+    found = list(_topology(target.name, chips).devices)
+    return found[: 1 if chips == 1 else chips * target.facts.devices_per_chip]
 
 
 def device_kind(target: Target) -> str:
     """As JAX names the chip."""
-    kind: str = _topology(target.name).devices[0].device_kind
+    kind: str = devices(target)[0].device_kind
     return kind
 
 
 @cache
-def _topology(name: str) -> Any:
+def _topology(name: str, chips: int) -> Any:
     target = find(name)
-    if target.facts.topology is not None:
+    smallest = target.facts.topology
+    if smallest is None:
+        shape = f"1x1x{chips}"
         return topologies.get_topology_desc(
-            platform="tpu", topology_name=target.facts.topology, chips_per_host_bounds=[1, 1, 1]
+            platform="cuda", topology_name=shape, topology=shape, target_config=cuda_target(target)
         )
-    return topologies.get_topology_desc(
-        platform="cuda", topology_name="1x1x1", topology="1x1x1", target_config=cuda_target(target)
-    )
+    bounds: dict[str, Any] = {"chips_per_host_bounds": [1, 1, 1]} if chips == 1 else {}
+    slice_name = smallest if chips == 1 else _slice(smallest, chips)
+    return topologies.get_topology_desc(platform="tpu", topology_name=slice_name, **bounds)
+
+
+def _slice(smallest: str, chips: int) -> str:
+    """The name of the smallest slice with so many chips.
+
+    Raises:
+        ValueError: there is none.
+    """
+    generation, _, shape = smallest.partition(":")
+    for candidate in _SLICES[shape.count("x") + 1]:
+        if math.prod(map(int, candidate.split("x"))) >= chips:
+            return f"{generation}:{candidate}"
+    raise ValueError(f"there is no slice of {chips} chips of this kind to compile for")
 
 
 def cuda_target(target: Target) -> str:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-_GB, _GIB, _TERA = 10**9, 1 << 30, 10**12
+_GB, _GIB, _GIGA, _TERA = 10**9, 1 << 30, 10**9, 10**12
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class DeviceFacts:
         target_names: what people call a chip that can be compiled for without it; () for the others.
         target: what the CUDA compiler must be told of one device, by name; None for other platforms.
         topology: libtpu's name for the smallest slice of it; None for other platforms.
+        clock_hz: at which a TPU's matrix units give the vendor's peak; None where it is not known.
         as_of: the day on which they were looked up.
         note: what a reader must know before relying on them.
     """
@@ -50,6 +51,7 @@ class DeviceFacts:
     target_names: tuple[str, ...]
     target: Mapping[str, float] | None
     topology: str | None
+    clock_hz: float | None
     source: tuple[str, ...]
     as_of: str
     note: str
@@ -120,6 +122,7 @@ def _facts(row: Mapping[str, Any]) -> DeviceFacts:
         target_names=tuple(row.get("target_names", ())),
         target=row.get("target"),
         topology=row.get("topology"),
+        clock_hz=row["clock_ghz"] * _GIGA if "clock_ghz" in row else None,
         source=tuple(row["source"]),
         as_of=row["as_of"],
         note=row["note"],

@@ -64,16 +64,21 @@ class FlatStep:
         output_leaves, self.output_tree = jax.tree.flatten(outputs)
         return [*new_leaves, *output_leaves]
 
-    def check_aliases(self, static: StaticMemory) -> None:
+    def check_aliases(self, static: StaticMemory, on_one_device: int | None = None) -> None:
         """Makes sure that the compiler updates the whole state in place.
+
+        Args:
+            static: the compiler's account of one device.
+            on_one_device: bytes of the state there; all of it, where None is given.
 
         Raises:
             StepFailedError: it does not.
         """
-        if static.alias_bytes < self.state_bytes:
+        expected = self.state_bytes if on_one_device is None else on_one_device
+        if static.alias_bytes < expected:
             raise StepFailedError(
                 "error",
-                f"the compiler reused {static.alias_bytes:,} of the state's {self.state_bytes:,} bytes in "
+                f"the compiler reused {static.alias_bytes:,} of the state's {expected:,} bytes in "
                 "place; the step would copy the rest each time and its figure would be wrong",
             )
 

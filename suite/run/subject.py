@@ -54,7 +54,7 @@ def from_catalogue(case: Case, seed: int, memory: MemoryProbe, on_stage: OnStage
         item=item,
         parameters=parameters,
     )
-    return _from_workload(workload, work, seed, memory, on_stage, _unmoved_bytes(case))
+    return _from_workload(workload, work, seed, memory, on_stage, catalogue.unmoved_bytes(case))
 
 
 def from_own(source: str, seed: int, memory: MemoryProbe, on_stage: OnStage) -> Subject:
@@ -132,15 +132,6 @@ def _from_workload(
     step = _compile(workload.step, state, batch, memory, on_stage, unmoved_bytes)
     found = workload.checks
     return Subject(step, _complete(work, step.program), found.loss, found.loss_falls, init_ns)
-
-
-def _unmoved_bytes(case: Case) -> int:
-    """Bytes of the state that a step of this case does not move: rows of tables that it gathers from."""
-    spec = catalogue.get(case.workload)
-    if spec.unmoved_bytes is None or case.batch is None:
-        return 0
-    dims = catalogue.dims_of(case, catalogue.preset_of(case))
-    return spec.unmoved_bytes(dims, case.mode, case.batch, catalogue.stored_bytes(case))
 
 
 def _compile(

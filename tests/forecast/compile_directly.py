@@ -20,10 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from suite.forecast.compiling import forecast
-from suite.forecast.targets import find
+from suite.forecast.protocol import Job
+from suite.forecast.subject import Subject
+from suite.record.schema import Work
 from suite.spec import catalogue
 from suite.spec.case import Case
-from suite.workloads.base import Workload
 
 ROWS = 80_000
 
@@ -62,13 +63,12 @@ def main() -> None:
     """Prints one `Forecast` as JSON."""
     step, state, batch = STEPS[sys.argv[1]]
 
-    def build(case: Case) -> Workload:
-        return Workload(
-            init=lambda key: jnp.zeros(state), step=step, batch=lambda rng: np.zeros(batch, np.float32)
-        )
+    def of(case: Case, source: str | None) -> Subject:
+        shapes = jax.eval_shape(lambda: jnp.zeros(state))
+        return Subject(step, shapes, jax.ShapeDtypeStruct(batch, np.float32), Work(flops=None))
 
     case = catalogue.resolve("linear", preset="smoke", precision="bf16")
-    print(msgspec.json.encode(forecast(case, find(sys.argv[2]), None, build)).decode())
+    print(msgspec.json.encode(forecast(Job(case=case, target=sys.argv[2]), of)).decode())
 
 
 if __name__ == "__main__":

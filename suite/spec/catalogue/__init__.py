@@ -103,6 +103,18 @@ def stored_bytes(case: Case) -> int:
     return 2 if case.mode != "train" and case.precision in ("bf16", "fp16") else 4
 
 
+def unmoved_bytes(case: Case) -> int:
+    """Returns the bytes of the state that a step of a built-in case does not move.
+
+    Rows of tables that no token asks for, and the like.
+    """
+    spec = get(case.workload)
+    if spec.unmoved_bytes is None:
+        return 0
+    dims = dims_of(case, preset_of(case))
+    return spec.unmoved_bytes(dims, case.mode, batch_of(case), stored_bytes(case))
+
+
 def work(case: Case) -> tuple[dict[str, int], int, str, int]:
     """Returns the work of one step: (FLOPs in named terms, items, what an item is, parameters).
 

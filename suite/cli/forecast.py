@@ -1,0 +1,194 @@
+"""`jaxmark forecast`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from suite.cli.exits import ALL_OK, NOT_ALL_OK
+from suite.cli.flags import examples
+from suite.errors import ConfigError
+
+if TYPE_CHECKING:
+    from suite.forecast.compiler import Compiler
+    from suite.forecast.protocol import Job
+    from suite.forecast.search import Largest
+    from suite.record.forecast import Forecast
+
+TARGETS = "t4,l4,a100-80gb,h100,v5e,v6e"
+
+
+def add_parser(verbs: Any) -> None:
+    """Adds `forecast` to the verbs."""
+    parser = verbs.add_parser(
+        "forecast",
+        help="does a model fit a chip that is not here, with which batch, and how fast at best",
+        description="Compile a step for chips that are not here, with the chips' own compilers, for its\n"
+        "memory and the least time that it can take. Nothing is run: times are bounds, not estimates.\n"
+        "On Linux x86-64; makes an environment for the compilers first (.venv-forecast).",
+        epilog=examples(
+            "jaxmark forecast gpt --preset 124m --target t4,h100,v5e       every mode, side by side",
+            "jaxmark forecast gpt --preset 124m --mode train --set params.remat=1 --max-batch",
+            "jaxmark forecast llama --preset 8b --mode train --target v5p --mesh fsdp=16 --batch 16",
+            "jaxmark forecast my_model.py:make --target l4                  a model of your own",
+            "jaxmark forecast --table standard --target t4,v5e              largest batch, model by chip",
+        )
+        + "\n\nexit codes:\n  0 every case compiles, or is only too large for its chip; 1 one does not;\n"
+        "  2 bad input, or no compilers here",
+    )
+    parser.set_defaults(verb=forecast)
+    parser.add_argument(
+        "workload", nargs="?", metavar="WORKLOAD", help="a name from `jaxmark list`, or file.py:name"
+    )
+    what = parser.add_argument_group("what")
+    what.add_argument("--preset", metavar="P", help="size; by default the workload's usual one")
+    what.add_argument("--mode", metavar="M", help="train, infer, ...; by default every mode, side by side")
+    what.add_argument(
+        "--precision",
+        default="native",
+        metavar="X",
+        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
+    )
+    what.add_argument("--layers", metavar="L", help="scan, unroll")
+    what.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="params.K=V",
+        help="such as params.seq=512",
+    )
+    batch = what.add_mutually_exclusive_group()
+    batch.add_argument("--batch", type=int, metavar="N", help="over all chips; by default the preset's")
+    batch.add_argument("--max-batch", action="store_true", help="find the largest batch that fits")
+    batch.add_argument("--table", metavar="CONFIG", help="the largest batch of every case of a config")
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--target",
+        default=TARGETS,
+        metavar="CHIPS",
+        help=f"with commas; v5e-8 and 8xh100 are slices (default: {TARGETS})",
+    )
+    where.add_argument(
+        "--mesh", metavar="AXES", help="chips to spread it over: data=4, fsdp=8, data=2,fsdp=4"
+    )
+    where.add_argument(
+        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
+    )
+    where.add_argument(
+        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
+    )
+    parser.add_argument("--format", choices=("text", "json", "tsv"), default="text")
+
+
+def forecast(asked: Namespace) -> int:
+    """Compiles cases for chips that are not here and prints what memory and time they need at the least.
+
+    Raises:
+        ConfigError: a field, a target, a mesh or a duration is unknown, or they contradict each other.
+        PlatformError: there are no compilers for this system, or they cannot be installed.
+    """
+    from suite.forecast.compiler import Compiler
+    from suite.forecast.environment import given_or_made
+    from suite.forecast.targets import find
+    from suite.spec.durations import parse_duration
+
+    jobs = _jobs(asked)
+    timeout_s = parse_duration(asked.timeout)
+    python = given_or_made(asked.python)
+    with Compiler(python, {find(job.target).platform for job in jobs}, timeout_s) as compiler:
+        if asked.max_batch or asked.table is not None:
+            return _largest(asked, jobs, compiler)
+        return _each(asked, jobs, compiler)
+
+
+def _jobs(asked: Namespace) -> list[Job]:
+    from suite.forecast.planning import Wanted, check_has_batch, plan, plan_config
+    from suite.forecast.targets import parse_slices
+    from suite.spec.overrides import parse_overrides
+
+    slices = parse_slices(asked.target)
+    if asked.table is not None:
+        _refuse_beside_table(asked)
+        jobs = plan_config(asked.table, asked.overrides, slices)
+    elif asked.workload is None:
+        raise ConfigError("expected a workload, such as `jaxmark forecast gpt`, or --table CONFIG.")
+    else:
+        overrides = parse_overrides(asked.overrides)
+        params = overrides.pop("params", {})
+        if overrides:
+            raise ConfigError(
+                f"--set {next(iter(overrides))}: expected a parameter, as in --set params.seq=512."
+            )
+        wanted = Wanted(
+            asked.workload, asked.preset, asked.mode, asked.precision, asked.batch, asked.layers, params
+        )
+        jobs = plan(wanted, slices, asked.mesh)
+    if asked.max_batch or asked.table is not None:
+        check_has_batch(jobs)
+    return jobs
+
+
+def _refuse_beside_table(asked: Namespace) -> None:
+    names = ("workload", "preset", "mode", "layers", "mesh")
+    given = [name for name in names if getattr(asked, name) is not None]
+    given += ["precision"] if asked.precision != "native" else []
+    if given:
+        raise ConfigError(
+            f"--table takes its cases from a config, and {', '.join(given)} as well were given. Use --set, "
+            "such as --set precision=bf16."
+        )
+
+
+def _each(asked: Namespace, jobs: list[Job], compiler: Compiler) -> int:
+    from suite.forecast.portability import all_answered, ask
+    from suite.report import forecast as report
+    from suite.report.text import make_console
+
+    answers = ask(jobs, compiler, _tell)
+    if asked.format == "text":
+        report.show_forecasts(answers, make_console())
+    else:
+        print(report.as_json(answers) if asked.format == "json" else report.as_tsv(answers))
+    return ALL_OK if all_answered(answers) else NOT_ALL_OK
+
+
+def _largest(asked: Namespace, jobs: list[Job], compiler: Compiler) -> int:
+    from suite.forecast.planning import with_batch
+    from suite.forecast.portability import ask
+    from suite.forecast.search import largest_batch
+    from suite.forecast.targets import find
+    from suite.report import forecast as report
+    from suite.report.text import make_console
+
+    found: list[tuple[Job, Largest]] = []
+    for job in jobs:
+
+        def compile_at(batch: int, job: Job = job) -> Forecast:
+            return ask([with_batch(job, batch)], compiler, _tell)[0]
+
+        usable, step = find(job.target).usable_bytes, _step(job)
+        found.append((job, largest_batch(compile_at, usable, job.case.batch or step, step)))
+    if asked.format == "text":
+        report.show_largest(found, make_console())
+    else:
+        print(report.largest_json(found) if asked.format == "json" else report.largest_tsv(found))
+    return ALL_OK if all(largest.exact for _, largest in found) else NOT_ALL_OK
+
+
+def _step(job: Job) -> int:
+    """Devices share a batch equally, so it is a multiple of them."""
+    from suite.forecast.meshes import parse_mesh
+    from suite.forecast.targets import find
+
+    if job.case.mesh is None:
+        return 1
+    return parse_mesh(job.case.mesh).chips * find(job.target).facts.devices_per_chip
+
+
+def _tell(number: int, total: int, answer: Forecast) -> None:
+    from suite.report import portability as report
+    from suite.report.text import clean
+
+    print(clean(report.progress(number, total, answer)), file=sys.stderr, flush=True)

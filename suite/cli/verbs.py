@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 from suite.cli.exits import ALL_OK, NOT_VALID
 
@@ -17,21 +21,37 @@ def show(asked: Namespace) -> int:
         ConfigError: no case matches.
     """
     from suite.analysis.files import load
+    from suite.record.learning import is_learning
     from suite.report import rows
     from suite.report.show import show as show_file
     from suite.report.text import make_console
 
     console = make_console()
     for number, name in enumerate(asked.files):
+        if number and asked.format == "text":
+            console.rule()
+        if is_learning(Path(name)):
+            _show_learning(Path(name), asked, console)
+            continue
         result = load(Path(name))
         if asked.format == "text":
-            if number:
-                console.rule()
             show_file(result, console, asked.case)
         else:
             form = rows.as_json if asked.format == "json" else rows.as_tsv
             print(form(result, asked.case))
     return ALL_OK
+
+
+def _show_learning(path: Path, asked: Namespace, console: Console) -> None:
+    """Prints a file of `jaxmark learn`, which has no step times."""
+    from suite.record import learning
+    from suite.report import learning as report
+
+    file = learning.load(path)
+    if asked.format == "text":
+        report.show_learning(file, console, asked.case)
+    else:
+        print(report.as_json(file) if asked.format == "json" else report.as_tsv(file, asked.case))
 
 
 def validate(asked: Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -61,6 +61,22 @@ class AotStep:
         for _ in range(steps):
             del leaves
             leaves = executable(*state, *batch)
+            state = leaves[:split]
+        jax.block_until_ready(leaves)
+        self._state, self._outputs = list(state), leaves[split:]
+
+    def run_over(self, batches: Iterable[PyTree]) -> None:
+        """Takes one step on each batch, shaped like that which it was compiled for, and waits for the last.
+
+        The next batch is drawn while the device works on the one before.
+        """
+        executable, split = self._executable, len(self._state)
+        state: Sequence[jax.Array] = self._state
+        leaves: Sequence[jax.Array] = [*state, *self._outputs]
+        self._outputs = []
+        for batch in batches:
+            self._batch = jax.tree.leaves(batch)
+            leaves = executable(*state, *self._batch)
             state = leaves[:split]
         jax.block_until_ready(leaves)
         self._state, self._outputs = list(state), leaves[split:]

@@ -68,7 +68,7 @@ def attempt(
     status: Status = "timeout"
     reason = f"still running after {format_duration(timeout_s)}, the time limit of a process (--timeout)"
     if heard.returncode is not None:
-        status, reason = _died(heard.returncode, log, oom_kills() > kills_before)
+        status, reason = died(heard.returncode, log, oom_kills() > kills_before)
     failure = Failure(
         index=job.index,
         started_at=started_at,
@@ -123,7 +123,7 @@ def _decode(line: bytes) -> Message | None:
         return None
 
 
-def _died(returncode: int, log: str, killed_for_memory: bool) -> tuple[Status, str]:
+def died(returncode: int, log: str, killed_for_memory: bool) -> tuple[Status, str]:
     """The status of a worker that ended without a result, and why."""
     if returncode == -signal.SIGKILL and killed_for_memory:
         return "oom", "the kernel killed the process (SIGKILL) because memory ran out"

@@ -66,7 +66,7 @@ def new_header(config: Config, environment: Environment, command: Sequence[str])
         state="running",
         command=[hide_home(word) for word in command],
         suite_version=suite.__version__,
-        git=_git_commit(),
+        git=git_commit(),
         processes_planned=config.processes,
         timeout_s=config.timeout_s,
         seed=config.seed,
@@ -123,7 +123,7 @@ def _same(field: str, before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
-def _git_commit() -> str | None:
+def git_commit() -> str | None:
     """The commit of the folder that the run starts in, '-dirty' if tracked files differ from it."""
     try:
         done = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any, Literal
 from suite.errors import ConfigError, nearest
 from suite.spec.case import Case
 from suite.spec.durations import parse_duration
-from suite.spec.fields import CASE, RUN, Fields
+from suite.spec.fields import CASE, RUN, check_table
 from suite.spec.overrides import parse_overrides
 from suite.spec.patterns import matches
 from suite.spec.places import Place, Text, find_lines
@@ -21,6 +22,7 @@ from suite.spec.sweep import CaseTable, Table, expand
 
 FLAGS = Text("command line", flags=True)
 _TABLES = ("run", "defaults", "case")
+_HEADER_OF_LEARN = re.compile(r"^\s*\[learn\]", re.MULTILINE)
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -65,15 +67,8 @@ def load(path_or_name: str, overrides: Sequence[str] = ()) -> Config:
         ConfigError: the file, or what it says, cannot be understood.
     """
     path = find(path_or_name)
-    data = _read(path)
-    try:
-        text = data.decode()
-        document = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}.") from error
-    except RecursionError as error:
-        raise ConfigError(f"{path}: not valid TOML: lists or tables nested too deep to read.") from error
-    source = Text(str(path), find_lines(text))
+    data, document = read_toml(path)
+    source = Text(str(path), find_lines(data.decode()))
     _check_tables(document, source)
     sha256 = hashlib.sha256(data).hexdigest()
     return _build(document, source, parse_overrides(overrides), path.stem, path, sha256)
@@ -117,17 +112,44 @@ def find(path_or_name: str) -> Path:
         if not path.is_file():
             raise ConfigError(f"there is no config file {path_or_name!r} (looked in {Path.cwd()}).")
         return path
-    names = available()
+    names = _files()
     if path_or_name not in names:
         raise ConfigError(f"there is no config named {path_or_name!r}. {nearest(path_or_name, names)}")
     return names[path_or_name]
 
 
 def available() -> dict[str, Path]:
-    """Every config that a name reaches: ./configs, else those that ship with jaxmark."""
+    """Every config of `jaxmark run` that a name reaches: ./configs, else those that ship with jaxmark."""
+    return {name: path for name, path in _files().items() if not _HEADER_OF_LEARN.search(_text(path))}
+
+
+def read_toml(path: Path) -> tuple[bytes, dict[str, Any]]:
+    """Returns the bytes of a TOML file and what they say.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
+    data = _read(path)
+    try:
+        return data, tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: not valid TOML: lists or tables nested too deep to read.") from error
+
+
+def _files() -> dict[str, Path]:
     shipped = _PACKAGE / "_configs"
     folders = [shipped if shipped.is_dir() else _PACKAGE.parent / "configs", Path("configs")]
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def _text(path: Path) -> str:
+    """The text of a file as far as it can be read: whoever loads it says what is wrong with it."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _read(path: Path) -> bytes:
@@ -139,6 +161,10 @@ def _read(path: Path) -> bytes:
 
 def _check_tables(document: Mapping[str, Any], text: Text) -> None:
     """Raises ConfigError for anything in the document that no config may hold."""
+    if "learn" in document:
+        raise ConfigError(
+            f"{text.name} is a config of `jaxmark learn`, which trains until a target is reached."
+        )
     for name, table in document.items():
         if name not in _TABLES:
             place = Place(name) if isinstance(table, dict | list) else Place("", 0, name)
@@ -148,21 +174,14 @@ def _check_tables(document: Mapping[str, Any], text: Text) -> None:
         table = document.get(name, {})
         if not isinstance(table, dict):
             raise ConfigError(f"{text.at(Place(name))}: expected a table [{name}].")
-        _check_table(table, fields, text, Place(name))
+        check_table(table, fields, text, Place(name))
     cases = document.get("case", [])
     if not isinstance(cases, list) or not all(isinstance(table, dict) for table in cases):
         raise ConfigError(f"{text.at(Place('case'))}: expected [[case]] with two brackets each side.")
     if not cases:
         raise ConfigError(f'{text.name}: no cases. Add at least one:\n\n  [[case]]\n  workload = "linear"\n')
     for number, table in enumerate(cases, start=1):
-        _check_table(table, CASE, text, Place("case", number))
-
-
-def _check_table(table: Table, fields: Fields, text: Text, place: Place) -> None:
-    for key, value in table.items():
-        where = text.at(replace(place, key=key))
-        fields.check_key(key, where)
-        fields.check_value(key, value, where)
+        check_table(table, CASE, text, Place("case", number))
 
 
 def _build(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suite.errors import ConfigError, nearest
 from suite.spec.durations import parse_duration
+from suite.spec.places import Place, Text
 
 Check = Callable[[Any], str | None]
 """Returns what was expected, or None for a good value."""
@@ -47,6 +48,14 @@ def _choice(*known: str) -> Check:
 
 def _table(value: Any) -> str | None:
     return None if isinstance(value, dict) else "a table such as { seq = 128 }"
+
+
+def _number(above: float, most: float) -> Check:
+    def check(value: Any) -> str | None:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and above < value <= most
+        return None if good else f"a number above {above:g} and at most {most:g}, without quotes"
+
+    return check
 
 
 def _scalar(value: Any) -> str | None:
@@ -118,6 +127,29 @@ CASE = Fields(
     },
     sweeps=True,
 )
+
+
+LEARN = Fields({"seeds": _whole(1, 100), "timeout": _duration, "description": _text}, sweeps=False)
+
+TASK = Fields(
+    {
+        "data": _choice("digits", "prose"),
+        "accuracy": _number(0, 1),
+        "loss": _number(0, 100),
+        "limit_steps": _whole(1, 10**9),
+        "evaluate_every": _whole(1, 10**9),
+        **{key: check for key, check in CASE.checks.items() if key != "mode"},
+    },
+    sweeps=False,
+)
+
+
+def check_table(table: Mapping[str, Any], fields: Fields, text: Text, place: Place) -> None:
+    """Raises ConfigError for a key that `fields` do not know, or a value that its key cannot have."""
+    for key, value in table.items():
+        where = text.at(replace(place, key=key))
+        fields.check_key(key, where)
+        fields.check_value(key, value, where)
 
 
 def _expect(check: Check, value: Any, where: str) -> None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_.\-]+)\s*\]\]?")
+_LISTED = ("case", "task")  # a config has the one or the other
 _KEY = re.compile(r"""\s*(["']?)([A-Za-z0-9_\-]+)\1\s*=""")
 
 
@@ -18,8 +19,8 @@ class Place:
     """A table of a config, and perhaps a key in it.
 
     Attributes:
-        table: 'run', 'defaults', 'case', or '' for the top of the file.
-        number: which [[case]], from 1; 0 for the other tables.
+        table: 'run', 'defaults', 'case', 'learn', 'task', or '' for the top of the file.
+        number: which [[case]] or [[task]], from 1; 0 for the other tables.
         key: the key in that table; None for the table itself.
     """
 
@@ -74,7 +75,7 @@ def find_lines(text: str) -> dict[Place, int]:
         if header := _HEADER.match(line):
             table, _, prefix = header[2].partition(".")
             cases += header[1] == "[["
-            number = cases if table == "case" else 0
+            number = cases if table in _LISTED else 0
             lines.setdefault(Place(table, number, prefix or None), line_number)
         elif key := _KEY.match(line):
             name = f"{prefix}.{key[2]}" if prefix else key[2]

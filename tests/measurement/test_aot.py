@@ -108,3 +108,12 @@ def test_out_of_memory_depends_on_the_stage() -> None:
     assert classify(MemoryError("no"), "build")[0] == "oom"
     assert classify(jax.errors.JaxRuntimeError("UNIMPLEMENTED: bf16"), "compile")[0] == "unsupported"
     assert classify(ValueError("x\ny"), "build") == ("error", "ValueError: x")
+
+
+def test_each_batch_of_a_series_gets_one_step_and_stays_for_the_next() -> None:
+    step = AotStep(counter, make_state(), jnp.ones((8,)))
+    step.run_over(jnp.full((8,), float(value)) for value in (1, 2, 3))
+    assert int(step.state()["n"]) == 3
+    assert float(step.outputs()) == 24 + 2
+    step.run(1)
+    assert float(step.outputs()) == 24 + 3

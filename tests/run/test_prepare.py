@@ -50,17 +50,17 @@ def test_a_new_header_says_what_the_config_says() -> None:
 def test_the_commit_is_that_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert prepare._git_commit() is None
+    assert prepare.git_commit() is None
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run([*git, *command], check=True)
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    assert prepare._git_commit() == head
+    assert prepare.git_commit() == head
     (tmp_path / "file").write_text("a")
     subprocess.run(["git", "add", "file"], check=True)
-    assert prepare._git_commit() == f"{head}-dirty"
+    assert prepare.git_commit() == f"{head}-dirty"
 
 
 def test_a_run_is_resumed_on_its_own_machine_with_its_own_software_only() -> None:

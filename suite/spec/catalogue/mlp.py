@@ -41,6 +41,7 @@ MLP = WorkloadSpec(
     modes=("train", "infer"),
     presets={
         "smoke": _preset(32, 64, 3, 10, 16, "jaxmark's own: a correctness check in milliseconds"),
+        "digits": _preset(64, 128, 2, 10, 64, "jaxmark's own: the 8x8 pixels of scikit-learn's digits"),
         "deep": _preset(
             64, 64, 20, 10, 64, "jaxmark's own: many small layers, so that dispatch and not arithmetic costs"
         ),

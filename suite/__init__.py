@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from suite.analysis.files import load as load
     from suite.api import Measured as Measured
     from suite.api import measure as measure
+    from suite.bridges.frames import load as load
     from suite.spec.settings import MeasureSettings as MeasureSettings
     from suite.workloads.base import Checks as Checks
     from suite.workloads.base import Workload as Workload
@@ -26,7 +26,7 @@ _HOMES = {
     "Measured": "suite.api",
     "Step": "suite.workloads.own",
     "Workload": "suite.workloads.base",
-    "load": "suite.analysis.files",
+    "load": "suite.bridges.frames",
     "measure": "suite.api",
 }
 __all__ = ["__version__", *sorted(_HOMES)]

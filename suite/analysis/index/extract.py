@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from suite.analysis.stats import median_of_sorted, percentile_of_sorted
 from suite.record import loading
 from suite.record.base import NotNegative, Positive
 from suite.record.environment import Environment
-from suite.record.process import MemoryMethod, Process, Status
+from suite.record.process import Compile, MemoryMethod, Process, Status
 from suite.record.schema import SCHEMA_VERSION, Result, ResultFile, Run, to_json
 from suite.spec.case import Case
 
@@ -45,6 +45,7 @@ class _Memory(msgspec.Struct, gc=False):
 
 
 class _Process(msgspec.Struct, gc=False):
+    index: NotNegative
     block_steps: Positive
     block_ns: Samples
     latency_ns: Samples | None
@@ -81,7 +82,7 @@ class Row(msgspec.Struct, array_like=True, kw_only=True, frozen=True):
         cases: JSON of the list of `Case`.
         outcomes: JSON of [status, memory method] of each case.
         medians: metric -> a double for each case, the median over processes; NaN where there is none.
-        processes: MessagePack of metric -> for each case the figures of its processes.
+        processes: MessagePack of, for each case, 'index' or metric -> a figure for each process, or null.
     """
 
     run: str
@@ -154,7 +155,10 @@ def row_of(file: _File | ResultFile) -> Row:
             for metric in METRICS
         },
         processes=msgspec.msgpack.encode(
-            {metric: [values[metric] for values, _ in found] for metric in METRICS}
+            [
+                {"index": [process.index for process in result.processes], **values}
+                for result, (values, _) in zip(results, found, strict=True)
+            ]
         ),
     )
 
@@ -163,22 +167,25 @@ def _case_of(result: _Result | Result) -> Case:
     return result.case if isinstance(result.case, Case) else _case(bytes(result.case))
 
 
-def _middle(values: Sequence[float]) -> float:
-    return median_of_sorted(sorted(values)) if values else float("nan")
+def _middle(values: Sequence[float | None]) -> float:
+    known = sorted([value for value in values if value is not None])
+    return median_of_sorted(known) if known else float("nan")
 
 
 def figures_of(
     processes: Sequence[_Process] | Sequence[Process],
-) -> tuple[Mapping[Metric, list[float]], MemoryMethod | None]:
+) -> tuple[Mapping[Metric, list[float | None]], MemoryMethod | None]:
     """Every metric of a case, and the method of its memory: what `metrics.figures` gives, in one pass.
 
     Args:
         processes: of the case.
 
     Returns:
-        For each metric a figure for each process that has one, in nanoseconds or bytes.
+        For each metric a figure for each process, in nanoseconds or bytes; None where it has none.
     """
-    steps, latencies, tails = [], [], []
+    steps: list[float | None] = []
+    latencies: list[float | None] = []
+    tails: list[float | None] = []
     fewest = LEAST_SAMPLES_P95
     for process in processes:
         # This runs some millions of times over a large folder: hence no calls that can be done without.
@@ -191,6 +198,8 @@ def figures_of(
             half, odd = divmod(len(ordered), 2)
             middle = ordered[half] if odd else (ordered[half - 1] + ordered[half]) / 2
         elif process.block_steps != 1:
+            latencies.append(None)
+            tails.append(None)
             continue
         latencies.append(float(middle))
         tails.append(percentile_of_sorted(ordered, 95))
@@ -200,24 +209,24 @@ def figures_of(
     return {
         "step_time": steps,
         "latency": latencies,
-        "tail": tails if fewest >= LEAST_SAMPLES_P95 else [],
+        "tail": tails if fewest >= LEAST_SAMPLES_P95 else [None] * len(tails),
         "memory": peaks,
-        "compile": list(_compiles(processes)),
+        "compile": [_cold_compile_ns(process.compile) for process in processes],
     }, method
 
 
-def _peaks(processes: Sequence[_Process] | Sequence[Process]) -> tuple[MemoryMethod | None, list[float]]:
+def _peaks(
+    processes: Sequence[_Process] | Sequence[Process],
+) -> tuple[MemoryMethod | None, list[float | None]]:
     memories = [process.memory for process in processes]
     methods = [memory.method for memory in memories if memory.method is not None]
     method = max(sorted(set(methods)), key=methods.count, default=None)
-    return method, [float(m.peak_bytes) for m in memories if m.method == method and m.peak_bytes]
+    return method, [float(m.peak_bytes) if m.method == method and m.peak_bytes else None for m in memories]
 
 
-def _compiles(processes: Sequence[_Process] | Sequence[Process]) -> Iterator[float]:
-    for process in processes:
-        made = process.compile
-        trace, lower, compiled = made.trace_ns, made.lower_ns, made.compile_ns
-        if made.cache == "cold" and trace is not None and lower is not None and compiled is not None:
-            total = trace + lower + compiled
-            if total:
-                yield float(total)
+def _cold_compile_ns(made: _Compile | Compile) -> float | None:
+    """Trace, lower and compile; None for what was cached or not timed, and for no time at all."""
+    trace, lower, compiled = made.trace_ns, made.lower_ns, made.compile_ns
+    if made.cache != "cold" or trace is None or lower is None or compiled is None:
+        return None
+    return float(trace + lower + compiled) or None

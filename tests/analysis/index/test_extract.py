@@ -60,7 +60,8 @@ def test_its_figures_are_those_of_compare(made: list[Process]) -> None:
     found, method = figures_of(made)
     for metric in METRICS:
         expected = figures(result, metric)
-        assert found[metric] == list(expected.values), metric
+        assert [value for value in found[metric] if value is not None] == list(expected.values), metric
+        assert len(found[metric]) == len(made)
         if metric == "memory":
             assert method == expected.method
 
@@ -80,7 +81,7 @@ def test_the_quick_way_and_the_ordinary_one_agree(tmp_path: Path) -> None:
     steps = array("d", row.medians["step_time"])
     assert steps[0] == 4_150_000
     assert math.isnan(steps[2])
-    assert msgspec.msgpack.decode(row.processes)["step_time"][0] == pytest.approx(
+    assert msgspec.msgpack.decode(row.processes)[0]["step_time"] == pytest.approx(
         [ms * 1e6 for ms in STEPS_MS]
     )
 
@@ -133,4 +134,4 @@ def test_an_unfinished_run_is_read_with_its_journal(tmp_path: Path) -> None:
     store.append(outcome(case(), process(1)))
     store.close()
     journal = store.path.with_suffix(".journal")
-    assert len(msgspec.msgpack.decode(extract(journal).processes)["step_time"][0]) == 2
+    assert msgspec.msgpack.decode(extract(journal).processes)[0]["index"] == [0, 1]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suite.cli.exits import ALL_OK, NOT_ALL_OK
 from suite.cli.flags import examples
+
+if TYPE_CHECKING:
+    from suite.forecast.protocol import Job
+    from suite.record.forecast import Forecast
 
 
 def add_parser(verbs: Any) -> None:
@@ -21,13 +25,17 @@ def add_parser(verbs: Any) -> None:
             "jaxmark portability                                    the smoke presets, for four chips",
             "jaxmark portability --target a100-80gb,v5p --precision fp32,native",
             "jaxmark portability --target t4 --only 'gpt/124m/*'    one model's full size",
+            "jaxmark portability --target all --largest             what of each model fits each chip",
         )
         + "\n\nexit codes:\n  0 each case compiles, or is only too large for its chip; 1 one does not;\n"
         "  2 bad input, or no compilers here",
     )
     parser.set_defaults(verb=portability)
     parser.add_argument(
-        "--target", default="t4,h100,v5e,v6e", metavar="CHIPS", help="with commas (default: t4,h100,v5e,v6e)"
+        "--target",
+        default="t4,h100,v5e,v6e",
+        metavar="CHIPS",
+        help="or all (default: %(default)s)",
     )
     parser.add_argument(
         "--precision",
@@ -36,7 +44,13 @@ def add_parser(verbs: Any) -> None:
         help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
     )
     parser.add_argument(
-        "--only", metavar="GLOB", help="cases of any preset whose key matches; by default the smoke presets"
+        "--only", metavar="GLOB", help="cases of any preset whose key matches, several with commas"
+    )
+    parser.add_argument(
+        "--largest", action="store_true", help="of each workload and mode the largest preset that fits"
+    )
+    parser.add_argument(
+        "--all-layers", action="store_true", help="layers scanned and unrolled, not only as by default"
     )
     parser.add_argument(
         "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
@@ -54,25 +68,41 @@ def portability(asked: Namespace) -> int:
         ConfigError: a target, a precision or a duration is unknown, or nothing matches.
         PlatformError: there are no compilers for this system, or they cannot be installed.
     """
-    from suite.forecast import targets
+    from suite.forecast import known, portability
+    from suite.forecast.compiler import Compiler
     from suite.forecast.environment import given_or_made
-    from suite.forecast.portability import all_answered, plan, run
+    from suite.forecast.targets import find
     from suite.report import portability as report
-    from suite.report.text import clean, make_console
+    from suite.report.text import make_console
     from suite.spec.durations import parse_duration
 
-    precisions = [part.strip() for part in asked.precision.split(",")]
-    jobs = plan(targets.parse(asked.target), precisions, asked.only)
+    groups = _groups(asked)
     timeout_s = parse_duration(asked.timeout)
     python = given_or_made(asked.python)
-    answers = run(
-        jobs,
-        python,
-        timeout_s,
-        lambda *news: print(clean(report.progress(*news)), file=sys.stderr, flush=True),
-    )
+    with Compiler(python, {find(group[0].target).platform for group in groups}, timeout_s) as compiler:
+        answers = portability.run_largest(groups, compiler, _tell)
+    problems = known.load()
     if asked.format == "json":
         print(report.as_json(answers))
     else:
-        report.show_portability(answers, make_console())
-    return ALL_OK if all_answered(answers) else NOT_ALL_OK
+        report.show_portability(answers, problems, make_console())
+    return ALL_OK if portability.all_answered(answers, problems) else NOT_ALL_OK
+
+
+def _groups(asked: Namespace) -> list[list[Job]]:
+    """What to compile: one case, or with --largest the presets of one, down to the first that fits."""
+    from suite.forecast import targets
+    from suite.forecast.portability import plan, plan_largest
+
+    precisions = [part.strip() for part in asked.precision.split(",")]
+    chips = targets.all_targets() if asked.target == "all" else targets.parse(asked.target)
+    if asked.largest:
+        return plan_largest(chips, precisions, asked.only)
+    return [[job] for job in plan(chips, precisions, asked.only, all_layers=asked.all_layers)]
+
+
+def _tell(number: int, total: int, answer: Forecast) -> None:
+    from suite.report import portability as report
+    from suite.report.text import clean
+
+    print(clean(report.progress(number, total, answer)), file=sys.stderr, flush=True)

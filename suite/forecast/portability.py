@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from suite.errors import ConfigError
 from suite.forecast.compiler import Compiler
+from suite.forecast.known import Problem, explanation, solved
 from suite.forecast.protocol import Job
 from suite.forecast.targets import Target, find
 from suite.record.forecast import Forecast
@@ -23,13 +23,21 @@ SMOKE = "smoke"
 _ANSWERS = ("ok", "does_not_fit")
 
 
-def plan(targets: Sequence[Target], precisions: Sequence[str], only: str | None = None) -> list[Job]:
+def plan(
+    targets: Sequence[Target],
+    precisions: Sequence[str],
+    only: str | None = None,
+    *,
+    all_layers: bool = False,
+) -> list[Job]:
     """What is to be compiled, target by target.
 
     Args:
         targets: the chips.
         precisions: of the cases; 'native' is each chip's own training precision.
-        only: a pattern of case keys, of every preset; None for the smoke presets.
+        only: patterns of case keys with commas, of every preset; None for the smoke presets.
+        all_layers: also the ways to compile repeated layers that are not a workload's default; a
+            pattern reaches them without it.
 
     Raises:
         ConfigError: a precision is unknown, or nothing matches.
@@ -38,7 +46,8 @@ def plan(targets: Sequence[Target], precisions: Sequence[str], only: str | None 
     for target in targets:
         for case in _cases([target.native(precision) for precision in precisions]):
             # One program once, where 'native' and a precision by name are the same.
-            if case.preset == SMOKE if only is None else matches(case.key, only):
+            usual = case.preset == SMOKE and (all_layers or _default_layers(case))
+            if usual if only is None else _matches(case, only):
                 jobs[target.name, case.key] = Job(case=case, target=target.name)
     if not jobs:
         raise ConfigError(
@@ -48,36 +57,95 @@ def plan(targets: Sequence[Target], precisions: Sequence[str], only: str | None 
     return list(jobs.values())
 
 
-def run(jobs: Sequence[Job], python: Path, timeout_s: float, listener: Listener) -> list[Forecast]:
-    """Compiles each job, one at a time: a compiler uses every core that it finds.
+def plan_largest(
+    targets: Sequence[Target], precisions: Sequence[str], only: str | None = None
+) -> list[list[Job]]:
+    """For each workload, mode, precision and chip its presets, the largest first.
 
-    Args:
-        jobs: from `plan`.
-        python: interpreter of an environment that has the compilers.
-        timeout_s: a job that takes longer is given up, in seconds.
-        listener: told of each answer as it comes.
+    Each at its own batch, and with repeated layers compiled as they are by default.
 
     Raises:
-        PlatformError: the environment lacks a compiler, or does not run.
+        ConfigError: a precision is unknown, or nothing matches.
     """
-    with Compiler(python, {find(job.target).platform for job in jobs}, timeout_s) as compiler:
-        return ask(jobs, compiler, listener)
+    wanted = [
+        [Job(case=case, target=target.name) for case in reversed(cases)]
+        for target in targets
+        for precision in dict.fromkeys(target.native(precision) for precision in precisions)
+        for cases in _by_mode(precision)
+    ]
+    kept = [[job for job in jobs if only is None or _matches(job.case, only)] for jobs in wanted]
+    if not any(kept):
+        raise ConfigError(f"--only {only!r} matches no case; see `jaxmark list` for workloads and presets.")
+    return [jobs for jobs in kept if jobs]
+
+
+def run_largest(groups: Sequence[Sequence[Job]], compiler: Compiler, listener: Listener) -> list[Forecast]:
+    """The answers for each group's presets, down to the first that is not too large."""
+    answers: list[Forecast] = []
+    for number, jobs in enumerate(groups, start=1):
+        for job in jobs:
+            answers.append(too_large_by_itself(job) or ask_one(job, compiler))
+            listener(number, len(groups), answers[-1])
+            if answers[-1].status != "does_not_fit":
+                break
+    return answers
+
+
+def too_large_by_itself(job: Job, usable_bytes: int | None = None) -> Forecast | None:
+    """An answer without compiling, where the parameters alone are more than the chip has; else None.
+
+    Args:
+        job: a built-in case.
+        usable_bytes: what a program can use; by default of the job's chip.
+    """
+    target = find(job.target)
+    usable_bytes = target.usable_bytes if usable_bytes is None else usable_bytes
+    parameters = catalogue.preset_of(job.case).parameters * catalogue.stored_bytes(job.case)
+    if parameters <= usable_bytes:
+        return None
+    needs, usable = parameters / 2**30, usable_bytes / 2**30
+    return Forecast(
+        key=job.case.key,
+        target=target.name,
+        device_kind=None,
+        status="does_not_fit",
+        reason=f"its parameters alone take {needs:.2f} GiB, and a program can use {usable:.2f} GiB",
+        emulated=target.emulation(job.case.precision),
+        capacity_bytes=usable_bytes,
+        compile_s=0.0,
+        versions={},
+    )
 
 
 def ask(jobs: Sequence[Job], compiler: Compiler, listener: Listener) -> list[Forecast]:
     """The answers of a compiler that is there, earlier ones from the user's cache folder."""
-    folder = str(cache_folder() / "forecasts")
     answers: list[Forecast] = []
     for number, job in enumerate(jobs, start=1):
-        job.cache = folder
-        answers.append(compiler.compile(job))
+        answers.append(ask_one(job, compiler))
         listener(number, len(jobs), answers[-1])
     return answers
 
 
-def all_answered(answers: Sequence[Forecast]) -> bool:
-    """Whether each case compiles, or is only too large for its chip."""
-    return all(answer.status in _ANSWERS for answer in answers)
+def ask_one(job: Job, compiler: Compiler) -> Forecast:
+    """The answer to one job, an earlier one from the user's cache folder where there is one."""
+    job.cache = str(cache_folder() / "forecasts")
+    return compiler.compile(job)
+
+
+def all_answered(answers: Sequence[Forecast], problems: Sequence[Problem] = ()) -> bool:
+    """Whether each case compiles, is only too large, or fails for a known reason that still holds."""
+    explained = all(
+        answer.status in _ANSWERS or explanation(answer, problems) is not None for answer in answers
+    )
+    return explained and not solved(answers, problems)
+
+
+def _matches(case: Case, only: str) -> bool:
+    return any(matches(case.key, pattern.strip()) for pattern in only.split(","))
+
+
+def _default_layers(case: Case) -> bool:
+    return case.layers == catalogue.get(case.workload).layers[0]
 
 
 def _cases(precisions: Sequence[str]) -> list[Case]:
@@ -88,4 +156,17 @@ def _cases(precisions: Sequence[str]) -> list[Case]:
         for preset in spec.presets
         for mode in spec.modes
         for layers in spec.layers
+    ]
+
+
+def _by_mode(precision: str) -> list[list[Case]]:
+    """For each workload and mode the cases of its presets, the smallest first."""
+    return [
+        [
+            catalogue.resolve(spec.name, preset=preset, mode=mode, precision=precision)
+            for preset in spec.presets
+        ]
+        for spec in catalogue.all_specs()
+        for mode in spec.modes
+        if precision in spec.precisions
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from rich.console import Console
 
+from suite.forecast.known import Problem, solved
 from suite.record.forecast import Forecast
 from suite.report import units
 from suite.report.rows import to_json
@@ -16,11 +17,12 @@ _WORDS = {"ok": "compiles", "does_not_fit": "does not fit", "timeout": "timed ou
 _STYLES = {"ok": "green", "does_not_fit": "yellow"}
 
 
-def show_portability(answers: Sequence[Forecast], console: Console) -> None:
+def show_portability(answers: Sequence[Forecast], problems: Sequence[Problem], console: Console) -> None:
     """Prints a table for each chip, then what was refused and why.
 
     Args:
-        answers: from `suite.forecast.portability.run`; at least one.
+        answers: at least one.
+        problems: faults of the compilers that are known.
         console: where to.
     """
     page = Page(console)
@@ -33,8 +35,9 @@ def show_portability(answers: Sequence[Forecast], console: Console) -> None:
         "tracing and compiling, when it was compiled.",
         indent=2,
     )
-    versions = answers[0].versions
+    versions = next((answer.versions for answer in answers if answer.versions), {})
     page.line(", ".join(f"{name} {version}" for name, version in versions.items()), indent=2)
+    _known(page, answers, problems)
     page.line(summary(answers), style="bold")
 
 
@@ -74,6 +77,20 @@ def _target(page: Page, answers: Sequence[Forecast]) -> None:
     for answer in answers:
         if answer.reason:
             page.line(f"{answer.key}: {answer.reason}", style="red", indent=2)
+
+
+def _known(page: Page, answers: Sequence[Forecast], problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        if any(problem.explains(answer) for answer in answers):
+            why = f"{problem.note} ({problem.issue})"
+            page.line(f"known: {problem.case} on {problem.target}: {why}", indent=2)
+    for problem in solved(answers, problems):
+        page.line(
+            f"mended: {problem.case} on {problem.target} is no longer {problem.status}. Remove it from "
+            "suite/forecast/known_problems.toml.",
+            style="red",
+            indent=2,
+        )
 
 
 def _status(answer: Forecast) -> Cell:

@@ -10,8 +10,9 @@ import pytest
 
 from suite.cli import main
 from suite.errors import ConfigError, PlatformError
-from suite.forecast import environment
-from suite.forecast.portability import plan
+from suite.forecast import environment, known
+from suite.forecast.portability import plan, too_large_by_itself
+from suite.forecast.protocol import Job
 from suite.forecast.targets import parse
 from suite.spec import catalogue
 from tests.forecast.fakes import interpreter
@@ -31,13 +32,78 @@ def portability(python: Path, *arguments: str) -> int:
 
 
 def test_every_workload_mode_and_way_to_compile_layers_is_there() -> None:
-    found = {(job.case.workload, job.case.mode, job.case.layers) for job in plan(parse("v5e"), ["native"])}
+    jobs = plan(parse("v5e"), ["native"], all_layers=True)
+    found = {(job.case.workload, job.case.mode, job.case.layers) for job in jobs}
     assert found == {
         (spec.name, mode, layers)
         for spec in catalogue.all_specs()
         for mode in spec.modes
         for layers in spec.layers
     }
+
+
+def test_layers_are_compiled_as_they_are_by_default_where_nobody_asks() -> None:
+    found = {(job.case.workload, job.case.mode, job.case.layers) for job in plan(parse("v5e"), ["native"])}
+    assert found == {
+        (spec.name, mode, spec.layers[0]) for spec in catalogue.all_specs() for mode in spec.modes
+    }
+
+
+def test_several_patterns_are_one_choice() -> None:
+    found = {key.split("/")[0] for _, key in keys("v5e", "bf16", only="mlp/smoke/*, linear/smoke/*")}
+    assert found == {"mlp", "linear"}
+
+
+def test_the_largest_presets_come_first_and_stop_at_the_first_that_fits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = 'answer(job, status="ok" if job["case"]["preset"] in ("50", "smoke") else "does_not_fit")'
+    python = interpreter(tmp_path, body)
+    arguments = ["--largest", "--target", "t4", "--only", "resnet/*/train/*", "--format", "json"]
+    assert main(["portability", "--python", str(python), *arguments]) == 0
+    answers = json.loads(capsys.readouterr().out)
+    presets = [answer["key"].split("/")[1] for answer in answers]
+    every = list(catalogue.get("resnet").presets)
+    assert presets == every[every.index("50") :][::-1]
+    assert answers[-1]["status"] == "ok"
+
+
+def test_what_parameters_alone_are_too_large_for_is_not_compiled() -> None:
+    case = catalogue.resolve("linear", preset="10k", precision="fp32")
+    assert too_large_by_itself(Job(case=case, target="t4")) is None
+    # A chip with less memory than 10,001 x 10,000 float32, 400,040,000 bytes.
+    answer = too_large_by_itself(Job(case=case, target="t4"), usable_bytes=400 * 10**6)
+    assert answer is not None
+    assert answer.status == "does_not_fit"
+    assert answer.reason == "its parameters alone take 0.37 GiB, and a program can use 0.37 GiB"
+
+
+PROBLEM = """
+[[problem]]
+target = "t4"
+case = "linear/*"
+status = "unsupported"
+issue = "https://example.org/1"
+note = "no such units"
+"""
+
+
+def test_a_known_problem_is_no_failure_until_it_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(known, "load", lambda: known.parse(PROBLEM))
+    assert portability(interpreter(tmp_path, REFUSED), "--target", "t4,h100") == 0
+    assert "known: linear/* on t4: no such units (https://example.org/1)" in capsys.readouterr().out
+    assert portability(interpreter(tmp_path, "answer(job)"), "--target", "t4,h100") == 1
+    assert "mended: linear/* on t4 is no longer unsupported." in capsys.readouterr().out
+    # Another chip says nothing about it.
+    assert portability(interpreter(tmp_path, "answer(job)"), "--target", "h100") == 0
+
+
+def test_the_shipped_problems_can_be_read_and_a_broken_line_is_named() -> None:
+    assert all(problem.issue.startswith("https://") for problem in known.load())
+    with pytest.raises(ConfigError, match=r"known_problems.toml, problem 1: expected the texts target"):
+        known.parse('[[problem]]\ntarget = "t4"\n')
 
 
 def test_native_is_each_chips_own_precision_and_no_program_comes_twice() -> None:

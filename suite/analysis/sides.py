@@ -6,17 +6,16 @@ result of each case in them; files of several machines make a side for each mach
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite.analysis.files import load
 from suite.analysis.identity import same_machine
+from suite.analysis.index.listing import listed
+from suite.analysis.index.newest import newest
 from suite.errors import ConfigError, ResultFileError
 from suite.record.schema import Environment, Result, ResultFile
-
-_GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,16 @@ class Gathered:
     skipped: tuple[str, ...]
 
 
-def gather(arguments: Sequence[str]) -> Gathered:
+def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
     """Reads what the arguments name.
 
     A file named by itself must be readable. In a folder or a glob, what is no result file is
     skipped, and its reason kept.
+
+    Args:
+        arguments: files, folders and globs.
+        newest_only: read of a folder only the files that have the newest result of some case; which
+            they are, the index knows.
 
     Raises:
         ResultFileError: a named file cannot be read, or nothing in a folder or glob can be.
@@ -75,12 +79,42 @@ def gather(arguments: Sequence[str]) -> Gathered:
     skipped: list[str] = []
     seen: dict[str, Path] = {}
     for argument in arguments:
-        sources, left = read_sources(argument)
+        if newest_only and listed(argument) is not None:
+            found, left = _newest_sides(argument, seen)
+        else:
+            sources, left = read_sources(argument)
+            for source in sources:
+                _refuse_twice(source.path, source.file.run.id, source.file.run.started_at, seen)
+            found = _sides(argument, sources)
+        sides += found
         skipped += left
-        for source in sources:
-            _refuse_twice(source, seen)
-        sides += _sides(argument, sources)
     return Gathered(tuple(sides), tuple(skipped))
+
+
+def _newest_sides(argument: str, seen: dict[str, Path]) -> tuple[list[Side], list[str]]:
+    """The sides of a folder or glob, of which only the files that they need are read."""
+    unreadable: dict[str, str] = {}
+    while True:
+        groups, skipped = newest(argument, frozenset(unreadable))
+        read: dict[str, Source] = {}
+        before = len(unreadable)
+        for path in sorted(path for group in groups for path in group.needed):
+            try:
+                read[path] = Source(Path(path), load(path))
+            except ResultFileError as error:  # of what the index does not look at
+                unreadable[path] = str(error)
+        if len(unreadable) == before:
+            break
+    skipped += unreadable.values()
+    if not groups:
+        raise ResultFileError(f"{argument}: expected at least one result file of jaxmark: {skipped[0]}")
+    sides = []
+    for group in groups:
+        for line in group.lines:
+            _refuse_twice(Path(line.path), line.run, line.started_at, seen)
+        side = _side(argument, [read[line.path] for line in group.lines if line.path in group.needed])
+        sides.append(replace(side, superseded=group.results - len(side.results)))
+    return sides, skipped
 
 
 def read_sources(argument: str) -> tuple[list[Source], list[str]]:
@@ -89,9 +123,10 @@ def read_sources(argument: str) -> tuple[list[Source], list[str]]:
     Raises:
         ResultFileError: a named file cannot be read, or nothing in a folder or glob can be.
     """
-    paths = _listed(argument)
-    if paths is None:
+    found_files = listed(argument)
+    if found_files is None:
         return [Source(Path(argument), load(Path(argument)))], []
+    paths = [Path(one.path) for one in found_files]
     sources, skipped = [], []
     for path in paths:
         try:
@@ -112,25 +147,14 @@ def side_of(path: Path, file: ResultFile) -> Side:
     return _side(str(path), [Source(path, file)])
 
 
-def _listed(argument: str) -> list[Path] | None:
-    """The .json files of a folder or glob; None for a file. A file's own name comes before a glob."""
-    path = Path(argument)
-    if path.is_dir():
-        return sorted(entry for entry in path.rglob("*.json") if not entry.name.startswith("."))
-    if path.exists() or not _GLOB & set(argument):
-        return None
-    return sorted(entry for name in glob.glob(argument, recursive=True) if (entry := Path(name)).is_file())
-
-
-def _refuse_twice(source: Source, seen: dict[str, Path]) -> None:
+def _refuse_twice(path: Path, run: str, started_at: str, seen: dict[str, Path]) -> None:
     # The id and not the path: a copy under another name is the same run, and no evidence.
-    run = source.file.run
-    earlier = seen.setdefault(f"{run.id} {run.started_at}", source.path)
-    if earlier is not source.path:
-        same = "the same file" if earlier.resolve() == source.path.resolve() else "the same run"
+    earlier = seen.setdefault(f"{run} {started_at}", path)
+    if earlier is not path:
+        same = "the same file" if earlier.resolve() == path.resolve() else "the same run"
         raise ConfigError(
-            f"{source.path} and {earlier} are {same} (id {run.id}); comparing a run with itself says "
-            "nothing. Name each run once."
+            f"{path} and {earlier} are {same} (id {run}); comparing a run with itself says nothing. "
+            "Name each run once."
         )
 
 

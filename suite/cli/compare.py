@@ -66,7 +66,7 @@ def compare(asked: Namespace) -> int:
     from suite.analysis.sides import gather
 
     threshold = parse_threshold(asked.threshold)
-    gathered = gather([asked.base, *asked.new])
+    gathered = gather([asked.base, *asked.new], newest_only=True)
     if are_partners(gathered):
         return report(compare_pairs(gathered, asked.metric, threshold), asked.format, asked.strict)
     margin_of = _margins(gathered.sides, asked.metric, threshold)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from suite.analysis.files import load
 from suite.analysis.sides import gather
 from suite.errors import ConfigError, ResultFileError
+from suite.record.schema import ResultFile
 from tests.analysis.comparing import GPT, compared
-from tests.builders import STEPS_MS, case
+from tests.builders import STEPS_MS, case, failure
 from tests.sides import gpu, run_file, scaled
 
 
@@ -94,3 +96,75 @@ def test_zero_and_negative_times_are_refused_on_load(tmp_path: Path) -> None:
         (tmp_path / "b.json").write_text(text.replace("[40000000,", f"[{wrong},"))
         with pytest.raises(ResultFileError, match=r"Expected `int` >= 1"):
             gather([a, str(tmp_path / "b.json")])
+
+
+def folder_of_runs(folder: Path) -> None:
+    """Runs of two machines; the newest of one did not reach a case, and another lost it."""
+    cases = [(case(), STEPS_MS), (GPT, STEPS_MS)]
+    run_file(folder / "1.json", cases, started_at="2026-01-01T12:00:00Z")
+    run_file(folder / "2.json", cases, gpu(), started_at="2026-01-02T12:00:00Z")
+    run_file(
+        folder / "x/3.json", [(case(), scaled(STEPS_MS, 2)), (GPT, ())], started_at="2026-01-03T12:00:00Z"
+    )
+    run_file(folder / "4.json", [(case(), [failure()])], gpu(), started_at="2026-01-04T12:00:00Z")
+    (folder / "other.json").write_text("{}")
+
+
+def test_the_index_chooses_what_reading_all_would_choose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder_of_runs(tmp_path / "runs")
+    for argument in (str(tmp_path / "runs"), str(tmp_path / "runs/**/*.json")):
+        every, chosen = gather([argument]), gather([argument], newest_only=True)
+        assert chosen.skipped == every.skipped
+        assert len(chosen.sides) == 2
+        for one, other in zip(chosen.sides, every.sides, strict=True):
+            assert (one.name, one.results, one.superseded) == (other.name, other.results, other.superseded)
+            assert one.sources == other.sources
+
+
+def test_of_many_files_only_the_needed_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for day in range(1, 21):
+        run_file(
+            tmp_path / f"runs/{day}.json", [(case(), STEPS_MS)], started_at=f"2026-01-{day:02}T12:00:00Z"
+        )
+    read: list[str] = []
+
+    def counting(path: str) -> ResultFile:
+        read.append(path)
+        return load(path)
+
+    monkeypatch.setattr("suite.analysis.sides.load", counting)
+    (side,) = gather([str(tmp_path / "runs")], newest_only=True).sides
+    assert read == [str(tmp_path / "runs/20.json")]
+    assert side.superseded == 19
+
+
+def test_what_only_the_whole_file_shows_to_be_broken_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for day in (1, 2):
+        run_file(tmp_path / f"runs/{day}.json", [(case(), STEPS_MS)], started_at=f"2026-01-0{day}T12:00:00Z")
+    newest = tmp_path / "runs/2.json"
+    newest.write_text(newest.read_text().replace('"init_ns":30000000', '"init_ns":-1', 1))
+    found = gather([str(tmp_path / "runs")], newest_only=True)
+    assert found.sides[0].name == str(tmp_path / "runs/1.json")
+    assert "init_ns" in found.skipped[0]
+    (tmp_path / "runs/1.json").unlink()
+    with pytest.raises(ResultFileError, match="init_ns"):
+        gather([str(tmp_path / "runs")], newest_only=True)
+
+
+def test_a_run_in_two_folders_is_refused_also_where_it_is_not_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    old = {"started_at": "2026-01-01T12:00:00Z", "id": "old"}
+    for name in "ab":
+        run_file(tmp_path / name / "1.json", [(case(), STEPS_MS)], **old)
+        run_file(tmp_path / name / "2.json", [(case(), STEPS_MS)], id=name, started_at="2026-01-02T12:00:00Z")
+    with pytest.raises(ConfigError, match=r"are the same run \(id old\)"):
+        gather([str(tmp_path / "a"), str(tmp_path / "b")], newest_only=True)

@@ -23,7 +23,7 @@ _ALONE = 200
 """So few files are read sooner than other processes have started."""
 _BATCH = 500
 _MOST_WORKERS = 8
-_PART = 1000
+_PART = 500
 """Files for one process: few enough for memory, and that starting an interpreter is little of it."""
 
 

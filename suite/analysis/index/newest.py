@@ -1,0 +1,71 @@
+"""Which files of a large folder a comparison needs: those with the newest result of some case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from suite.analysis.identity import same_machine
+from suite.analysis.index.database import Line
+from suite.analysis.index.reading import summaries
+from suite.record.schema import Machine
+from suite.spec.case import Case
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one machine.
+
+    Attributes:
+        lines: all of them, oldest first.
+        needed: paths of those that have the newest result of some case.
+        results: how many results all of them have.
+    """
+
+    lines: tuple[Line, ...]
+    needed: frozenset[str]
+    results: int
+
+
+def newest(argument: str, without: frozenset[str] = frozenset()) -> tuple[list[Group], list[str]]:
+    """The runs of each machine in a folder or glob, and why other files were skipped.
+
+    Args:
+        argument: a folder or a glob.
+        without: paths that turned out not to be readable.
+
+    Raises:
+        ResultFileError: nothing in it can be read.
+    """
+    found = summaries([argument])
+    lines = [line for line in found.lines if line.path not in without]
+    lines.sort(key=lambda line: (line.started_at, line.path))
+    machines = {text: msgspec.json.decode(text, type=Machine) for text in {line.machine for line in lines}}
+    groups: list[list[Line]] = []
+    for line in lines:
+        alike = (g for g in groups if same_machine(machines[g[0].machine], machines[line.machine]))
+        group = next(alike, None)
+        if group is None:
+            groups.append([line])
+        else:
+            group.append(line)
+    return [_group(group) for group in groups], list(found.skipped)
+
+
+def _group(lines: Sequence[Line]) -> Group:
+    keys: dict[str, list[str]] = {}
+    statuses: dict[str, list[str]] = {}
+    newest_of: dict[str, str] = {}
+    total = 0
+    for line in lines:
+        if line.cases not in keys:
+            keys[line.cases] = [case.key for case in msgspec.json.decode(line.cases, type=list[Case])]
+        if line.outcomes not in statuses:
+            statuses[line.outcomes] = [status for status, _ in msgspec.json.decode(line.outcomes)]
+        for key, status in zip(keys[line.cases], statuses[line.outcomes], strict=True):
+            total += 1
+            if status != "skipped" or key not in newest_of:
+                newest_of[key] = line.path
+    return Group(tuple(lines), frozenset(newest_of.values()), total)

@@ -2,7 +2,7 @@
 # so scripts that tell exit codes apart call the commands themselves.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev bench test fidelity simulate portability test-reference lint types layers format ci-extra test-matrix clean
+.PHONY: help setup setup-dev bench test fidelity simulate campaign portability test-reference lint types layers format ci-extra test-matrix clean
 
 # Options for `jaxmark run quick`, `pytest` and the like: make bench ARGS="--processes 3"
 ARGS ?=
@@ -37,6 +37,9 @@ fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
 
 simulate: setup-dev ## How often compare would be wrong: 2,000 simulated comparisons a setting
 	@$(BIN)/python -m tests.analysis.simulation $(ARGS)
+
+campaign: setup-dev ## False alarms and power of compare on this machine, some 35 minutes; resumes
+	@JAX_PLATFORMS=cpu $(BIN)/python -m tests.campaign $(ARGS)
 
 portability: setup ## Compile the workloads for GPUs and TPUs that are not here
 	@$(BIN)/jaxmark portability $(ARGS)

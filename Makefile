@@ -2,7 +2,7 @@
 # so scripts that tell exit codes apart call the commands themselves.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev bench test fidelity simulate campaign portability test-reference lint types layers format ci-extra test-matrix clean
+.PHONY: help setup setup-dev bench test fidelity simulate scale campaign portability test-reference lint types layers format ci-extra test-matrix clean
 
 # Options for `jaxmark run quick`, `pytest` and the like: make bench ARGS="--processes 3"
 ARGS ?=
@@ -40,6 +40,9 @@ simulate: setup-dev ## How often compare would be wrong: 2,000 simulated compari
 
 campaign: setup-dev ## False alarms and power of compare on this machine, some 35 minutes; resumes
 	@JAX_PLATFORMS=cpu $(BIN)/python -m tests.campaign $(ARGS)
+
+scale: setup-dev ## Time history over 1,000 and 10,000 made-up files: minutes, and 6 GB of disk
+	@$(BIN)/python -m tests.scale.measure $(ARGS)
 
 portability: setup ## Compile the workloads for GPUs and TPUs that are not here
 	@$(BIN)/jaxmark portability $(ARGS)

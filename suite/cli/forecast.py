@@ -32,7 +32,9 @@ def add_parser(verbs: Any) -> None:
             "jaxmark forecast gpt --preset 124m --mode train --set params.remat=1 --max-batch",
             "jaxmark forecast llama --preset 8b --mode train --target v5p --mesh fsdp=16 --batch 16",
             "jaxmark forecast my_model.py:make --target l4                  a model of your own",
+            "jaxmark forecast --config quick --format json > quick.json     for jaxmark show RUN --forecast",
             "jaxmark forecast --table standard --target t4,v5e              largest batch, model by chip",
+            "jaxmark forecast gpt --from results/published/forecasts        made before; compiles nothing",
         )
         + "\n\nexit codes:\n  0 every case compiles, or is only too large for its chip; 1 one does not;\n"
         "  2 bad input, or no compilers here",
@@ -63,10 +65,17 @@ def add_parser(verbs: Any) -> None:
     batch.add_argument("--batch", type=int, metavar="N", help="over all chips; by default the preset's")
     batch.add_argument("--max-batch", action="store_true", help="find the largest batch that fits")
     batch.add_argument("--table", metavar="CONFIG", help="the largest batch of every case of a config")
+    what.add_argument("--config", metavar="CONFIG", help="every case of a config, as it is")
+    what.add_argument(
+        "--from",
+        action="append",
+        dest="known",
+        metavar="FILE",
+        help="compile nothing: show what matches of forecasts made before, a file or a folder",
+    )
     where = parser.add_argument_group("where")
     where.add_argument(
         "--target",
-        default=TARGETS,
         metavar="CHIPS",
         help=f"with commas; v5e-8 and 8xh100 are slices (default: {TARGETS})",
     )
@@ -94,6 +103,8 @@ def forecast(asked: Namespace) -> int:
     from suite.forecast.targets import find
     from suite.spec.durations import parse_duration
 
+    if asked.known is not None:
+        return _show_known(asked)
     jobs = _jobs(asked)
     timeout_s = parse_duration(asked.timeout)
     python = given_or_made(asked.python)
@@ -108,12 +119,12 @@ def _jobs(asked: Namespace) -> list[Job]:
     from suite.forecast.targets import parse_slices
     from suite.spec.overrides import parse_overrides
 
-    slices = parse_slices(asked.target)
-    if asked.table is not None:
-        _refuse_beside_table(asked)
-        jobs = plan_config(asked.table, asked.overrides, slices)
+    slices = parse_slices(asked.target or TARGETS)
+    if asked.table is not None or asked.config is not None:
+        _refuse_beside_config(asked)
+        jobs = plan_config(asked.config or asked.table, asked.overrides, slices)
     elif asked.workload is None:
-        raise ConfigError("expected a workload, such as `jaxmark forecast gpt`, or --table CONFIG.")
+        raise ConfigError("expected a workload, such as `jaxmark forecast gpt`, --config or --table CONFIG.")
     else:
         overrides = parse_overrides(asked.overrides)
         params = overrides.pop("params", {})
@@ -130,14 +141,44 @@ def _jobs(asked: Namespace) -> list[Job]:
     return jobs
 
 
-def _refuse_beside_table(asked: Namespace) -> None:
-    names = ("workload", "preset", "mode", "layers", "mesh")
+def _show_known(asked: Namespace) -> int:
+    """Prints forecasts that were made before; compiles nothing, and needs no compilers."""
+    from pathlib import Path
+
+    from suite.forecast.targets import parse
+    from suite.record import forecasts
+    from suite.report import forecast as report
+    from suite.report.text import make_console
+
+    chips = None if asked.target is None else {target.name for target in parse(asked.target)}
+    fields = (asked.workload, asked.preset, asked.mode)
+    found = [
+        answer
+        for answer in forecasts.load([Path(name) for name in asked.known])
+        if (chips is None or answer.target in chips)
+        and all(want is None or want == has for want, has in zip(fields, answer.key.split("/"), strict=False))
+    ]
+    if not found:
+        raise ConfigError(
+            f"no forecast in {', '.join(asked.known)} matches; without a workload it shows all."
+        )
+    if asked.format == "text":
+        report.show_forecasts(found, make_console())
+    else:
+        print(report.as_json(found) if asked.format == "json" else report.as_tsv(found))
+    return ALL_OK
+
+
+def _refuse_beside_config(asked: Namespace) -> None:
+    names = ("workload", "preset", "mode", "layers", "mesh", "batch")
+    if asked.table is not None and asked.config is not None:
+        raise ConfigError("expected --config or --table, found both: --table finds the largest batches.")
     given = [name for name in names if getattr(asked, name) is not None]
     given += ["precision"] if asked.precision != "native" else []
     if given:
         raise ConfigError(
-            f"--table takes its cases from a config, and {', '.join(given)} as well were given. Use --set, "
-            "such as --set precision=bf16."
+            f"the cases come from a config, and {', '.join(given)} as well were given. Use --set, such as "
+            "--set precision=bf16."
         )
 
 

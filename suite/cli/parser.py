@@ -124,11 +124,15 @@ def _add_show(verbs: Any) -> None:
             "jaxmark show results/cpu-x/RUN.json",
             "jaxmark show RUN.json --case 'gpt/*'     everything about some cases",
             "jaxmark show RUN.json --format tsv       a row for each case, for scripts",
+            "jaxmark show RUN.json --forecast results/published/forecasts   beside chips that are not here",
         ),
     )
     show.set_defaults(verb=verb("suite.cli.verbs", "show"))
     show.add_argument("files", nargs="+", metavar="FILE", help="result files or journals")
     show.add_argument("--case", metavar="KEY", help="everything about one case; a key or a glob")
+    show.add_argument(
+        "--forecast", action="append", metavar="FILE", help="forecasts of the same cases, a file or a folder"
+    )
     show.add_argument("--format", choices=("text", "json", "tsv"), default="text")
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from suite.record.schema import ResultFile
+
 from suite.cli.exits import ALL_OK, NOT_VALID
 
 
@@ -34,12 +36,33 @@ def show(asked: Namespace) -> int:
             _show_learning(Path(name), asked, console)
             continue
         result = load(Path(name))
-        if asked.format == "text":
+        if asked.forecast is not None:
+            _show_beside(result, asked, console)
+        elif asked.format == "text":
             show_file(result, console, asked.case)
         else:
             form = rows.as_json if asked.format == "json" else rows.as_tsv
             print(form(result, asked.case))
     return ALL_OK
+
+
+def _show_beside(result: ResultFile, asked: Namespace, console: Console) -> None:
+    """Prints a run, and forecasts of its cases beside it."""
+    from suite.analysis.beside import beside
+    from suite.record import forecasts
+    from suite.report import beside as report
+    from suite.report.rows import select, to_json, to_tsv
+    from suite.report.show import show as show_file
+
+    chosen = {one.key for one in select(result, asked.case)}
+    known = forecasts.load([Path(name) for name in asked.forecast])
+    rows = [each for each in beside(result, known) if each.result.key in chosen]
+    if asked.format == "text":
+        show_file(result, console, asked.case)
+        report.show_beside(rows, console)
+    else:
+        flat = [report.row(each) for each in rows]
+        print(to_json(flat) if asked.format == "json" else to_tsv(flat))
 
 
 def _show_learning(path: Path, asked: Namespace, console: Console) -> None:

@@ -73,7 +73,8 @@ def _check_system() -> None:
     if (system, processor.lower()) not in (("Linux", "x86_64"), ("Linux", "amd64")):
         raise PlatformError(
             "expected Linux on x86-64, the one system that the TPU and CUDA compilers are made for; found "
-            f"{system} on {processor}. docs/forecast.md has the tables as they came out elsewhere."
+            f"{system} on {processor}. What came out elsewhere is in the repository: "
+            "jaxmark forecast --from results/published/forecasts"
         )
 
 

@@ -64,6 +64,11 @@ def convert(data: bytes, where: str) -> ResultFile:
             f"{where}: expected step times, found times to a target, which `jaxmark learn` wrote. "
             "`jaxmark show` prints them."
         )
+    if isinstance(document, dict) and document.get("kind") == "forecast":
+        raise ResultFileError(
+            f"{where}: expected what was measured, found forecasts, which `jaxmark forecast` made. "
+            "`jaxmark show RUN.json --forecast FILE` puts them beside a run."
+        )
     if not isinstance(document, dict) or "schema_version" not in document:
         raise ResultFileError(
             f"{where}: expected a result file of jaxmark, found {describe(document)}. "

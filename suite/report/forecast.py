@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 from rich.console import Console
 
+from suite.analysis.beside import tightest
 from suite.forecast.protocol import Job
 from suite.forecast.search import Largest
 from suite.forecast.targets import find
-from suite.record.forecast import Bound, Forecast
+from suite.record import forecasts
+from suite.record.forecast import Forecast
 from suite.report import units
 from suite.report.rows import to_json, to_tsv
 from suite.report.text import Cell, Page
@@ -44,12 +45,13 @@ def show_forecasts(answers: Sequence[Forecast], console: Console) -> None:
             "several times too slow for what only moves data.",
             indent=2,
         )
-    page.line(_versions(answers), indent=2)
+    for versions in dict.fromkeys(map(_versions, answers)):
+        page.line(versions, indent=2)
 
 
 def as_json(answers: Sequence[Forecast]) -> str:
-    """Every answer for scripts, with what the compilers said in full."""
-    return to_json({"forecasts": msgspec.to_builtins(answers)})
+    """A file of forecasts, with what the compilers said in full."""
+    return forecasts.encode(answers)
 
 
 def as_tsv(answers: Sequence[Forecast]) -> str:
@@ -101,8 +103,8 @@ def show_largest(found: Sequence[tuple[Job, Largest]], console: Console) -> None
         indent=2,
     )
     answers = [answer for _, largest in found for answer in (largest.fits, largest.above) if answer]
-    if answers:
-        page.line(_versions(answers), indent=2)
+    for versions in dict.fromkeys(map(_versions, answers)):
+        page.line(versions, indent=2)
 
 
 def largest_json(found: Sequence[tuple[Job, Largest]]) -> str:
@@ -113,12 +115,6 @@ def largest_json(found: Sequence[tuple[Job, Largest]]) -> str:
 def largest_tsv(found: Sequence[tuple[Job, Largest]]) -> str:
     """One row for each search."""
     return to_tsv([_largest_row(job, largest) for job, largest in found])
-
-
-def tightest(answer: Forecast) -> Bound | None:
-    """The larger of both bounds: each holds, so the larger says more."""
-    known = [bound for bound in (answer.step_bound, answer.program_bound) if bound is not None]
-    return max(known, key=lambda bound: bound.seconds, default=None)
 
 
 def items_per_second(answer: Forecast) -> float | None:
@@ -233,5 +229,5 @@ def _largest_row(job: Job, largest: Largest) -> dict[str, Any]:
     }
 
 
-def _versions(answers: Sequence[Forecast]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in answers[0].versions.items())
+def _versions(answer: Forecast) -> str:
+    return ", ".join(f"{name} {version}" for name, version in answer.versions.items())

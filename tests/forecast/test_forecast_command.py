@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 from suite.cli import main
+from suite.record.base import to_json
+from suite.record.forecast import Bound, Forecast
+from suite.record.forecasts import encode
+from tests.builders import result_file
 from tests.forecast.fakes import interpreter
 
 GIB = 2**30
@@ -111,13 +115,13 @@ def test_a_compiler_that_fails_is_a_row_and_exit_code_1(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "expected a workload, such as `jaxmark forecast gpt`, or --table CONFIG"),
+        ([], "expected a workload, such as `jaxmark forecast gpt`, --config or --table CONFIG"),
         (["gtp"], "Did you mean 'gpt'?"),
         (["gpt", "--target", "h10"], "Did you mean 'h100'?"),
         (["gpt", "--preset", "124"], "Did you mean '124m'?"),
         (["gpt", "--mesh", "tensor=4"], "expected a mesh such as data=4"),
         (["gpt", "--set", "batch=4"], "expected a parameter, as in --set params.seq=512"),
-        (["gpt", "--table", "quick"], "and workload as well were given"),
+        (["gpt", "--table", "quick"], "the cases come from a config, and workload as well were given"),
         (["gpt", "--timeout", "soon"], "soon"),
         (["nowhere.py:make"], "there is no workload file"),
     ],
@@ -138,3 +142,69 @@ def test_elsewhere_than_on_linux_a_message_and_nothing_is_installed(
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert main(["forecast", "gpt", "--target", "v5e"]) == 2
     assert "found Darwin on arm64" in capsys.readouterr().err
+
+
+def test_forecasts_made_before_are_shown_without_compilers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = interpreter(tmp_path, KNOWN)
+    assert forecast(python, "mlp", "--batch", "4", "--target", "t4,v5e", "--format", "json") == 0
+    kept = tmp_path / "forecasts"
+    kept.mkdir()
+    (kept / "mlp.json").write_text(capsys.readouterr().out)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    assert main(["forecast", "mlp", "--mode", "train", "--from", str(kept), "--target", "v5e"]) == 0
+    out = capsys.readouterr().out
+    assert "mlp/small on v5e" in out
+    assert "train/bf16/b4/unroll" in out
+    assert "infer/" not in out
+    assert "t4" not in out
+    assert main(["forecast", "gpt", "--from", str(kept)]) == 2
+    assert "no forecast in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "found no JSON"),
+        ("[1]", "found another kind of file"),
+        ('{"kind": "forecast", "schema_version": 2, "forecasts": []}', "A newer jaxmark wrote it"),
+        ('{"kind": "forecast", "schema_version": 1, "forecasts": [{}]}', "holds no valid forecasts"),
+    ],
+)
+def test_a_file_that_holds_no_forecasts_is_refused(
+    content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.json").write_text(content)
+    assert main(["forecast", "--from", str(tmp_path / "odd.json")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_run_beside_forecasts_of_its_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = result_file()
+    measured = next(result for result in run.results if result.summary.step_time_ms)
+    kind = run.environment.machine.device_kind
+    bound = Bound(seconds=measured.summary.step_time_ms / 4e3, compute_s=0.0, memory_s=None)
+    common = {"key": measured.key, "status": "ok", "capacity_bytes": GIB, "compile_s": 1.0, "versions": {}}
+    forecasts = [
+        Forecast(target="here", device_kind=kind, needed_bytes=2**20, step_bound=bound, **common),
+        Forecast(target="there", device_kind="another chip", program_bound=bound, **common),
+        Forecast(target="other", device_kind=kind, **common | {"key": "another/case"}),
+    ]
+    (tmp_path / "run.json").write_bytes(to_json(run))
+    (tmp_path / "known.json").write_text(encode(forecasts))
+    arguments = ["show", str(tmp_path / "run.json"), "--forecast", str(tmp_path / "known.json")]
+    assert main([*arguments, "--format", "json"]) == 0
+    here, there = json.loads(capsys.readouterr().out)
+    assert (here["share_of_bound"], here["times_faster_at_most"]) == (pytest.approx(0.25), None)
+    assert (there["share_of_bound"], there["times_faster_at_most"]) == (None, pytest.approx(4.0))
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.partition("Beside forecasts")[2].splitlines()
+    assert any("25%" in line and " here " in line for line in lines)
+    assert any("<= 4.00x" in line and " there " in line for line in lines)
+
+
+def test_forecasts_are_no_result_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "known.json").write_text(encode([]))
+    assert main(["show", str(tmp_path / "known.json")]) == 2
+    assert "expected what was measured, found forecasts" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from scipy import stats
 
 from suite.analysis import changes
 from suite.analysis.changes import Floats, find_changes
+from tests.analysis import change_simulation
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -133,3 +134,9 @@ def test_what_changed_is_found_nearly_always() -> None:
     found = [find_changes(steps(seed, (40, 0.0), (10, 0.1)), 50, 0.05) for seed in range(50)]
     right = sum(len(one) == 1 and abs(one[0].at - 40) <= 2 for one in found)
     assert right >= 45
+
+
+def test_the_documented_simulation_runs() -> None:
+    assert change_simulation.share(20, change_simulation.wrong("normal", 30, 1, 0.0)) <= 5
+    assert change_simulation.share(20, change_simulation.found(20, 10, 50, 0.1)) >= 80
+    assert {len(change_simulation.runs(kind, 9, rng(1))) for kind in change_simulation.KINDS} == {9}

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from suite.cli.compare import parse_threshold
 from suite.errors import ConfigError
 from suite.record import floors
 from suite.record.floors import Floor
+from suite.record.migrate import MIGRATIONS
 from suite.record.schema import to_json
 from tests.builders import STEPS_MS, case, failure, process
 from tests.sides import Cases, gpu, run_file, scaled
@@ -191,3 +193,50 @@ def test_a_floor_in_the_file_is_used_where_none_is_kept_here(
     assert margin(base, new, capsys)[0] >= math.expm1(0.30), "the newer one"
     floors.keep(load(base).environment.machine, load(with_floor(base, 0.07)).floors)
     assert margin(base, new, capsys)[0] < math.expm1(0.20), "what is kept here goes first"
+
+
+def test_an_older_file_is_migrated_and_a_newer_one_refused(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a made-up version 0, in which a field had another name."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def migration(document: dict[str, Any]) -> dict[str, Any]:
+        document["run"]["config"] = document["run"].pop("plan")
+        return document
+
+    (tmp_path / "old").mkdir()
+    old = tmp_path / "old/old.json"
+    text = Path(run_file(old, [(case(), STEPS_MS)])).read_text()
+    old.write_text(
+        text.replace('"schema_version":1', '"schema_version":0').replace('"config":', '"plan":', 1)
+    )
+    assert main(["compare", base, str(old)]) == 2
+    assert "expected schema 1 to 1, found 0" in capsys.readouterr().err
+    monkeypatch.setitem(MIGRATIONS, 0, migration)  # type: ignore[call-overload]
+    for argument in (old, old.parent):
+        assert main(["compare", base, str(argument)]) == 0
+    assert main(["history", str(old.parent)]) == 0
+    old.write_text(text.replace('"schema_version":1', '"schema_version":2'))
+    for arguments in (
+        ["compare", base, str(old)],
+        ["compare", base, str(old.parent)],
+        ["history", str(old.parent)],
+    ):
+        capsys.readouterr()
+        assert main(arguments) == 2
+        assert "written by a newer jaxmark (schema 2; this one reads up to 1)" in capsys.readouterr().err
+
+
+def test_edited_times_are_rejected_whatever_reads_them(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = Path(base).read_text()
+    (tmp_path / "edited").mkdir()
+    for wrong in ("0", "-40000000"):
+        (tmp_path / "edited/e.json").write_text(text.replace("[40000000,", f"[{wrong},"))
+        for arguments in (["compare", base], ["history"], ["export", "--to", "csv"], ["show"]):
+            for place in ("edited/e.json", "edited")[: 1 if arguments == ["show"] else 2]:
+                assert main([*arguments, str(tmp_path / place)]) == 2
+                assert "Expected `int` >= 1" in capsys.readouterr().err

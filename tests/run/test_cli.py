@@ -16,7 +16,19 @@ from suite.run.estimate import Rates
 from tests.builders import result_file
 from tests.run.command import BRIEF, OWN, REPOSITORY, jaxmark, only_result
 
-VERBS = ("run", "show", "validate", "list", "devices", "schema")
+VERBS = (
+    "run",
+    "show",
+    "validate",
+    "list",
+    "devices",
+    "schema",
+    "compare",
+    "history",
+    "noise",
+    "export",
+    "import",
+)
 
 
 @pytest.fixture

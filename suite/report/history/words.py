@@ -111,4 +111,6 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
         middle = (low + high) / 2
         low, high = middle - _LEAST_SPAN / 2, middle + _LEAST_SPAN / 2
     top = len(BLOCKS) - 1
-    return "".join(BLOCKS[round((log - low) / (high - low) * top)] for log in logs)
+    # The middle goes down, so that a flat line stays in one row whatever floats make of a half.
+    heights = [math.floor((log - low) / (high - low) * top + 0.499) for log in logs]
+    return "".join(BLOCKS[height] for height in heights)

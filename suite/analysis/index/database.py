@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -19,11 +20,16 @@ from typing import Any, NamedTuple
 from suite.analysis.index.extract import Row
 from suite.analysis.index.listing import Found
 from suite.analysis.metrics import METRICS, Metric
+from suite.record.environment import Machine
 from suite.record.machine import cache_folder
+from suite.spec.case import Case
 
 VERSION = 1
-"""Of tables and figures: grows when either means something else, and old ones are made anew."""
+"""Of tables and figures: grows when either means something else, `software_fields` included."""
 
+# An index that holds other fields than this version's is made anew.
+_FIELDS = (VERSION, METRICS, Machine.__struct_fields__, Case.__struct_fields__)
+_FORMAT = zlib.crc32(repr(_FIELDS).encode()) & 0x7FFFFFFF or 1
 _WAIT_S = 10.0
 _TABLES = f"""
 CREATE TABLE texts (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
@@ -34,7 +40,7 @@ CREATE TABLE files (
   {", ".join(f"{metric} BLOB" for metric in METRICS)}
 );
 CREATE TABLE processes (path BLOB PRIMARY KEY, figures BLOB NOT NULL);
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = {_FORMAT};
 """
 
 
@@ -216,7 +222,7 @@ def _open(path: Path) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
             _make(connection)
-        elif version != VERSION:
+        elif version != _FORMAT:
             raise sqlite3.DatabaseError(f"of version {version}")
         connection.execute("SELECT count(*) FROM (SELECT path FROM files LIMIT 1)")
     except BaseException:

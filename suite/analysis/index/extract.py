@@ -32,6 +32,9 @@ from suite.spec.case import Case
 Samples = Annotated[list[Positive], msgspec.Meta(min_length=1)]
 
 
+_Values = list[float | None]
+
+
 class _Compile(msgspec.Struct, gc=False):
     trace_ns: NotNegative | None
     lower_ns: NotNegative | None
@@ -183,9 +186,7 @@ def figures_of(
     Returns:
         For each metric a figure for each process, in nanoseconds or bytes; None where it has none.
     """
-    steps: list[float | None] = []
-    latencies: list[float | None] = []
-    tails: list[float | None] = []
+    steps, latencies, tails = _Values(), _Values(), _Values()
     fewest = LEAST_SAMPLES_P95
     for process in processes:
         # This runs some millions of times over a large folder: hence no calls that can be done without.

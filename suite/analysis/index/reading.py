@@ -79,15 +79,18 @@ def summaries(
             if os.path.isdir(argument):
                 index.forget_deleted(argument, found)
             _refuse_nothing(argument, found, lines)
-        notes = []
-        if index.problem is not None and count:
-            notes.append(
-                f"summaries cannot be kept in {index.path} ({index.problem}), so every file is read each "
-                "time; set XDG_CACHE_HOME to a folder that can be written"
-            )
     good = tuple(line for line in lines.values() if line.reason is None)
     skipped = tuple(line.reason for _, line in sorted(lines.items()) if line.reason is not None)
-    return Summaries(good, skipped, tuple(notes), count)
+    return Summaries(good, skipped, _notes(index) if count else (), count)
+
+
+def _notes(index: Database) -> tuple[str, ...]:
+    if index.problem is None:
+        return ()
+    return (
+        f"summaries cannot be kept in {index.path} ({index.problem}), so every file is read each time; set "
+        "XDG_CACHE_HOME to a folder that can be written",
+    )
 
 
 def _single(argument: str) -> list[Found]:

@@ -60,8 +60,15 @@ def measure(sources: Sequence[Source]) -> Noise:
     Raises:
         ConfigError: runs of several machines, at the same time, or too few of any case.
     """
-    _refuse_machines(sources)
-    runs, left_out = _alike(sources)
+    whole = [source for source in sources if source.file.run.paired is None]
+    if not whole:
+        raise ConfigError(
+            f"A noise floor needs {LEAST_RUNS} runs of `jaxmark run`, each with its own hour; found only sides of "
+            "`jaxmark ab`, which share theirs."
+        )
+    _refuse_machines(whole)
+    runs, left_out = _alike(whole)
+    left_out += [f"{source.path}: a side of `jaxmark ab`" for source in sources if source not in whole]
     _refuse_overlap(runs)
     found: list[Floor] = []
     for key in dict.fromkeys(result.key for source in runs for result in source.file.results):

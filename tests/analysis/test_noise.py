@@ -15,6 +15,7 @@ from suite.analysis.sides import Source, gather
 from suite.errors import ConfigError
 from suite.record.environment import Environment
 from suite.record.floors import Floor
+from suite.record.paired import Paired
 from tests.builders import case, environment, failure, memory, process
 from tests.sides import Cases, newer, run_of
 
@@ -136,3 +137,13 @@ def test_one_run_twice_is_refused(tmp_path: Path) -> None:
     a = run_file(tmp_path / "a.json", [(case(), [4.0] * 5)])
     with pytest.raises(ConfigError, match="the same file"):
         gather([a, str(tmp_path)])
+
+
+def test_sides_of_pairs_share_their_hour_and_do_not_count() -> None:
+    paired = Paired(side="base", partner="bb", first={case().key: ["new"]})
+    side = run_at(3, [(case(), [40.0] * 8)], id="aa", paired=paired)
+    noise = measure([*runs(), side])
+    assert floor_of(noise).runs == len(LEVELS)
+    assert noise.left_out == ("r3.json: a side of `jaxmark ab`",)
+    with pytest.raises(ConfigError, match="found only sides of `jaxmark ab`"):
+        measure([side])

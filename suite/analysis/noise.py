@@ -63,8 +63,8 @@ def measure(sources: Sequence[Source]) -> Noise:
     whole = [source for source in sources if source.file.run.paired is None]
     if not whole:
         raise ConfigError(
-            f"A noise floor needs {LEAST_RUNS} runs of `jaxmark run`, each with its own hour; found only sides of "
-            "`jaxmark ab`, which share theirs."
+            f"A noise floor needs {LEAST_RUNS} runs of `jaxmark run`, each with its own hour; found only "
+            "sides of `jaxmark ab`, which share theirs."
         )
     _refuse_machines(whole)
     runs, left_out = _alike(whole)

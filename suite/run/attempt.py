@@ -65,10 +65,7 @@ def attempt(
     if heard.outcome is not None:
         return heard.outcome
     log = "\n".join([*heard.noise, worker.log_tail()]).strip()
-    status: Status = "timeout"
-    reason = f"still running after {format_duration(timeout_s)}, the time limit of a process (--timeout)"
-    if heard.returncode is not None:
-        status, reason = died(heard.returncode, log, oom_kills() > kills_before)
+    status, reason = _cause(heard, log, timeout_s, oom_kills() > kills_before)
     failure = Failure(
         index=job.index,
         started_at=started_at,
@@ -114,6 +111,14 @@ def _see_off(worker: WorkerProcess) -> None:
     while (left := deadline - time.monotonic()) > 0:
         if isinstance(worker.next_event(left), Exit):
             return
+
+
+def _cause(heard: _Heard, log: str, timeout_s: float, killed_for_memory: bool) -> tuple[Status, str]:
+    """The status of a worker that gave no outcome, and why."""
+    if heard.returncode is not None:
+        return died(heard.returncode, log, killed_for_memory)
+    limit = format_duration(timeout_s)
+    return "timeout", f"still running after {limit}, the time limit of a process (--timeout)"
 
 
 def _decode(line: bytes) -> Message | None:

@@ -62,10 +62,11 @@ class WorkloadSpec:
         presets: sizes, smallest first; 'smoke' is always there.
         default_preset: what is meant where no preset is named; a size that people use.
         layers: the ways in which repeated blocks can be compiled, the default first.
+        layers_of: the modes in which another of them is the default.
         flops: (dims, mode, batch) -> named terms that add up to the FLOPs of one step.
         items: (dims, mode, batch) -> items of one step.
-        unmoved_bytes: (dims, mode, batch, width) -> bytes of the state that a step neither reads nor
-            writes, counted once for each of the two: embedding rows that no token asks for,
+        unmoved_bytes: (dims, mode, batch, width) -> bytes of state and batch that a step neither reads
+            nor writes, counted once for each of the two: embedding rows that no token asks for,
             experts that none is routed to, cache slots that stay as they are. `width` is the
             bytes of a stored value. None where a step moves all of it.
         build: 'module:function' of the builder, called as build(case, preset) -> Workload.
@@ -86,5 +87,6 @@ class WorkloadSpec:
     items: Callable[[Dims, str, int], int]
     build: str
     precisions: tuple[str, ...] = PRECISIONS
+    layers_of: Mapping[str, Layers] = field(default_factory=dict)
     unmoved_bytes: Callable[[Dims, str, int, int], int] | None = field(default=None)
     settings: Mapping[str, Setting] = field(default_factory=dict)

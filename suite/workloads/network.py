@@ -37,7 +37,7 @@ class Network:
         params, stats = nnx.state(_build(self.make, key), nnx.Param, nnx.BatchStat)
         return params, stats
 
-    def apply(self, params: State, stats: State, inputs: Any, *, train: bool) -> tuple[jax.Array, State]:
+    def apply(self, params: State, stats: State, inputs: Any, *, train: bool) -> tuple[Any, State]:
         """Returns the predictions for `inputs` and the statistics after them.
 
         A tuple is handed to the model as several arguments.
@@ -50,7 +50,7 @@ class Network:
             model.train()
         else:
             model.eval()
-        predictions: jax.Array = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+        predictions = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
         return predictions, nnx.state(model, nnx.BatchStat)
 
 

@@ -18,8 +18,9 @@ from suite.workloads.network import Network, State
 
 Batch = Mapping[str, Any]
 HostBatch = dict[str, Any]
-Loss = Callable[[jax.Array, Batch], jax.Array]
 Outputs = dict[str, jax.Array]
+Loss = Callable[[Any, Batch], jax.Array]
+Report = Callable[[Any], Outputs]
 
 # A measurement takes thousands of steps on one batch. Learnt by heart without smoothing, its
 # gradients become exact zeros, on which chips draw less power and run faster than in training.
@@ -54,12 +55,13 @@ def training(
     policy: Policy,
     batch: Callable[[np.random.Generator], HostBatch],
     loss: Loss = classification,
+    report: Report | None = None,
 ) -> Workload:
     """Returns the workload whose step trains `network` on one fixed batch.
 
     The batch holds the network's 'inputs', an array or several in a tuple, and what the loss
     reads, which is called as loss(predictions, batch) and gives a float32 scalar. The outputs are
-    {'loss': float32 scalar}, from before the update.
+    {'loss': float32 scalar}, from before the update, and what `report` makes of the predictions.
     """
 
     def init(key: jax.Array) -> TrainState:
@@ -69,15 +71,16 @@ def training(
 
     def objective(
         params: State, stats: State, batch: Batch, factor: jax.Array | float
-    ) -> tuple[jax.Array, tuple[jax.Array, State]]:
+    ) -> tuple[jax.Array, tuple[Outputs, State]]:
         predicted, new_stats = network.apply(params, stats, batch["inputs"], train=True)
         value = loss(predicted, batch)
-        return value * factor, (value, new_stats)
+        outputs = {"loss": value} | (report(predicted) if report else {})
+        return value * factor, (outputs, new_stats)
 
     def step(state: TrainState, batch: Batch) -> tuple[TrainState, Outputs]:
         factor = state.scale.factor if state.scale else 1.0
         differentiate = jax.grad(objective, has_aux=True)
-        grads, (value, stats) = differentiate(state.params, state.stats, batch, factor)
+        grads, (outputs, stats) = differentiate(state.params, state.stats, batch, factor)
         if state.scale:
             grads = loss_scale.unscale(grads, state.scale)
         updates, optimiser_state = optimiser.update(grads, state.optimiser, state.params)
@@ -87,7 +90,7 @@ def training(
             finite = loss_scale.all_finite(grads)
             new = loss_scale.keep_if(finite, new, state)
             new = new._replace(scale=loss_scale.adjust(state.scale, finite))
-        return new, {"loss": value}
+        return new, outputs
 
     def forward(state: TrainState, batch: Batch) -> jax.Array:
         return predictions(network, state, batch["inputs"])
@@ -120,5 +123,11 @@ def predictions(network: Network, state: TrainState, inputs: Any) -> jax.Array:
     """
     modes = (True, False) if jax.tree.leaves(state.stats) else (True,)
     found = [network.apply(state.params, state.stats, inputs, train=mode)[0] for mode in modes]
-    stacked = jnp.stack([each.astype(jnp.float32) for each in found])
+    stacked = jnp.stack([array_of(each) for each in found])
     return stacked if len(modes) > 1 else stacked[0]
+
+
+def array_of(predicted: Any) -> jax.Array:
+    """Returns predictions in float32: an array, or 'logits' among what a network gives."""
+    array: jax.Array = getattr(predicted, "logits", predicted)
+    return array.astype(jnp.float32)

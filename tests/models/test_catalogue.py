@@ -25,13 +25,13 @@ def test_every_field_can_be_chosen() -> None:
     case = catalogue.resolve(
         "gpt",
         preset="124m",
-        mode="infer",
+        mode="prefill",
         precision="bf16",
         batch=2,
         layers="unroll",
         params={"seq": 128},
     )
-    assert case.key == "gpt/124m/infer/bf16/b2/unroll/v2/seq=128"
+    assert case.key == "gpt/124m/prefill/bf16/b2/unroll/v2/seq=128"
 
 
 def test_a_parameter_at_its_default_is_no_part_of_the_identity() -> None:
@@ -94,14 +94,22 @@ def test_items_follow_the_sequence() -> None:
     assert (items, item) == (15, "token")
 
 
-def test_positions_beyond_the_sequence_are_not_read_by_inference() -> None:
-    dims = {"context": 16, "seq": 10, "width": 64}
-    assert unmoved_bytes(dims, "infer", 4, 2) == 6 * 64 * 2
+def test_decode_unrolls_unless_told_otherwise() -> None:
+    assert catalogue.resolve("gpt", mode="decode").layers == "unroll"
+    assert catalogue.resolve("gpt", mode="decode", layers="scan").layers == "scan"
+    assert catalogue.resolve("gpt", mode="prefill").layers == "scan"
+
+
+def test_what_generation_does_not_move() -> None:
+    dims = {"context": 16, "seq": 10, "width": 64, "depth": 2}
+    slot = 2 * 4 * 2 * 64 * 2
+    assert unmoved_bytes(dims, "prefill", 4, 2) == 6 * 64 * 2 + 10 * slot
+    assert unmoved_bytes(dims, "decode", 4, 2) == 15 * 64 * 2 + 9 * slot + 4 * 9 * 4
     assert unmoved_bytes(dims, "train", 4, 4) == 0
 
 
 def test_causal_and_masked_attention_are_told_apart() -> None:
-    terms, *_ = catalogue.work(catalogue.resolve("gpt", preset="smoke", mode="infer", batch=1))
+    terms, *_ = catalogue.work(catalogue.resolve("gpt", preset="smoke", mode="prefill", batch=1))
     pairs, width, depth = 16 * 17 // 2, 64, 2
     assert terms["forward_attention_causal"] == 4 * depth * width * pairs
     assert terms["forward_attention_masked"] == 4 * depth * width * (16 * 16 - pairs)

@@ -16,7 +16,7 @@ from tests.models.running import RUN, Run, check, fields, honest, ids, initial, 
 
 PLANTED = [
     pytest.param(workload, mode, fault, precision, id=f"{workload}-{mode}-{fault.__name__}-{precision}")
-    for mode, table in (("infer", faults.INFER), ("train", faults.TRAIN))
+    for mode, table in faults.OF_MODE.items()
     for workload, planted in table.items()
     for fault, precisions in planted.items()
     for precision in precisions

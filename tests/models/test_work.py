@@ -20,12 +20,23 @@ PUBLISHED = [
     for mode in spec.modes
     for layers in spec.layers
 ]
+DECODERS = [spec.name for spec in catalogue.all_specs() if "decode" in spec.modes]
 SHORT = [
-    catalogue.resolve("gpt", preset="smoke", mode=mode, layers=layers, params={"seq": 7})
-    for mode in ("train", "infer")
+    catalogue.resolve(name, preset="smoke", mode=mode, layers=layers, params=params)
+    for name in DECODERS
     for layers in ("scan", "unroll")
+    for mode, params in (
+        ("train", {"seq": 7}),
+        ("train", {"remat": 1}),
+        ("prefill", {"seq": 7}),
+        ("decode", {"seq": 7}),
+    )
 ]
-EVERY_MODEL = [case for case in SMOKE + PUBLISHED if case.mode == "infer" and case.precision == "default"]
+EVERY_MODEL = [
+    case
+    for case in SMOKE + PUBLISHED
+    if case.mode == catalogue.get(case.workload).modes[-1] and case.precision == "default"
+]
 KNOWN = {
     ("linear", "10k"): 100_010_000,
     ("mlp", "small"): 669_706,
@@ -33,6 +44,8 @@ KNOWN = {
     ("resnet", "50"): 25_557_032,
     ("lstm", "large"): 66_022_000,
     ("gpt", "124m"): 124_439_808,
+    ("gpt", "355m"): 354_823_168,
+    ("gpt", "1.5b"): 1_557_611_200,
 }
 
 

@@ -49,7 +49,7 @@ def resolve(
     """Returns the case that these fields ask for, defaults filled in and every field checked.
 
     Defaults: the workload's default preset, its first mode, precision 'default', the preset's
-    batch for that mode, the workload's first way to compile layers. A parameter equal to the
+    batch and the workload's way to compile layers for that mode. A parameter equal to the
     preset's own value is left out, so that one measurement has one identity.
 
     Raises:
@@ -69,7 +69,11 @@ def resolve(
             f"precision of {workload}", "default" if precision is None else precision, spec.precisions
         ),
         batch=_positive("batch", default_batch if batch is None else batch),
-        layers=_choose(f"layers of {workload}", layers, spec.layers),
+        layers=_choose(
+            f"layers of {workload}",
+            spec.layers_of.get(chosen_mode) if layers is None else layers,
+            spec.layers,
+        ),
         params=_params(spec, spec.presets[size].dims, chosen_mode, params or {}),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from suite.analysis.compare import Comparison, Row, pair_up
 from suite.analysis.identity import Difference
-from suite.analysis.looks import Look, latest_look, live, next_look
+from suite.analysis.looks import latest_look, live, next_look
 from suite.analysis.metrics import Metric, figure_of
 from suite.analysis.sides import Gathered, Side
 from suite.record.schema import Process, ResultFile
@@ -51,13 +51,6 @@ def differences(base: Sequence[Process], new: Sequence[Process], metric: Metric)
     """Log of new over base for each pair that both have, in the order of the pairs."""
     before, after = _figures(base, metric), _figures(new, metric)
     return [math.log(after[n] / before[n]) for n in sorted(before.keys() & after.keys())]
-
-
-def look_of(
-    base: Sequence[Process], new: Sequence[Process], metric: Metric, threshold: float, cases: int
-) -> Look | None:
-    """What the looks so far say of one case; None before the first."""
-    return latest_look(differences(base, new, metric), threshold, cases)
 
 
 def _own_differences(base: Side, new: Side, known: Collection[str]) -> Iterator[Difference]:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from suite.analysis.looks import LOOKS, Look, next_look
+from suite.analysis.looks import LOOKS, Look, latest_look, next_look
 from suite.analysis.metrics import Metric
-from suite.analysis.paired import look_of
+from suite.analysis.paired import differences
 from suite.record.paired import SideName
 from suite.record.schema import JournalHeader, Outcome, Process, ResultFile, Stage
 from suite.run.interrupts import Interrupts
@@ -210,9 +210,10 @@ class _Pairs:
 
     def _settled(self, case: Case) -> bool:
         base, new = (processes_of(arm.store.outcomes, case.key) for arm in self._arms)
-        look = look_of(base, new, self._plan.metric, self._plan.threshold, len(self._cases))
-        if look is None:  # the metric cannot be had
-            return True
+        found = differences(base, new, self._plan.metric)
+        look = latest_look(found, self._plan.threshold, len(self._cases))
+        if look is None:
+            return not found  # the metric cannot be had, or not in every pair
         self._listener.looked(case.key, look)
         return look.final
 

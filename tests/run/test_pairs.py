@@ -17,7 +17,7 @@ from suite.record.store import load
 from suite.run.pairs import Arm, Ended, PairPlan, order_of, run_pairs
 from suite.run.protocol import Job
 from suite.spec.case import Case
-from tests.builders import case, failure, header, outcome, process
+from tests.builders import case, failure, header, memory, outcome, process
 from tests.run.fakes import new_store
 
 A, B = case(batch=1), case(batch=2)
@@ -214,3 +214,22 @@ def test_each_side_has_a_cache_of_its_own(tmp_path: Path) -> None:
     folders = {side: {job.cache_dir for name, job in sides.jobs if name == side} for side in ("base", "new")}
     assert [len(found) for found in folders.values()] == [2, 2]
     assert folders["base"] & folders["new"] == {None}
+
+
+def test_a_case_whose_metric_cannot_be_had_ends_at_the_first_look(tmp_path: Path) -> None:
+    def make(side: SideName, job: Job) -> Process:
+        return process(job.index, memory=memory(None, method=None, reason="not here"))
+
+    base, new, ended = Sides(tmp_path, make, A).run(metric="memory")
+    assert (ended, counts(base, new)) == ("complete", [[8], [8]])
+
+
+def test_a_pair_without_the_metric_is_one_pair_less(tmp_path: Path) -> None:
+    def make(side: SideName, job: Job) -> Process:
+        some = memory(None, method=None, reason="not now") if job.index == 3 else memory()
+        return process(job.index, memory=some)
+
+    sides = Sides(tmp_path, make, A)
+    base, new, _ = sides.run(metric="memory")
+    assert counts(base, new) == [[16], [16]]
+    assert sides.heard.looks == [(A.key, 8, "equivalent")]

@@ -13,7 +13,6 @@ from pathlib import Path
 from suite.analysis.files import load
 from suite.analysis.identity import same_machine
 from suite.analysis.index.listing import listed
-from suite.analysis.index.newest import newest
 from suite.errors import ConfigError, ResultFileError
 from suite.record.schema import Environment, Result, ResultFile
 
@@ -93,6 +92,8 @@ def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
 
 def _newest_sides(argument: str, seen: dict[str, Path]) -> tuple[list[Side], list[str]]:
     """The sides of a folder or glob, of which only the files that they need are read."""
+    from suite.analysis.index.newest import newest  # with its database: two files need neither
+
     unreadable: dict[str, str] = {}
     while True:
         groups, skipped = newest(argument, frozenset(unreadable))

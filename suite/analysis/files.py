@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from suite.analysis.learning import problems as of_learning
 from suite.analysis.summary import fold
-from suite.record import learning, store, validate
+from suite.record import store, validate
 from suite.record.schema import ResultFile
 
 
@@ -22,6 +21,10 @@ def load(path: str | os.PathLike[str]) -> ResultFile:
 
 def problems(path: Path) -> list[str]:
     """Lists what is wrong with a result file, down to its derived figures; nothing when valid."""
+    # Read on most commands and wanted by one: what reads configs has no place in the start of compare.
+    from suite.analysis.learning import problems as of_learning
+    from suite.record import learning
+
     if learning.is_learning(path):
         return of_learning(path)
     return validate.problems(path, fold)

@@ -89,6 +89,11 @@ class AotStep:
         """The present state."""
         return jax.tree.unflatten(self._state_tree, self._state)
 
+    def compiled_text(self) -> str:
+        """The compiled program as text, to look up in it what a profile names."""
+        text: str = self._executable.as_text()
+        return text
+
     def live_bytes(self) -> int:
         """Bytes of the present state, the batch and the last outputs."""
         return sum(leaf.nbytes for leaf in (*self._state, *self._batch, *self._outputs))

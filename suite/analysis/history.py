@@ -145,13 +145,18 @@ def history(
         ConfigError: no case or no machine matches.
     """
     found = summaries(arguments, metric, say=say)
-    lines, twice = _each_once(found.lines)
+    lines, left_out = _each_once(line for line in found.lines if line.paired is None)
+    left_out += [
+        f"{line.path}: a side of `jaxmark ab`, an experiment and no ordinary run"
+        for line in sorted(found.lines)
+        if line.paired is not None
+    ]
     groups = _by_machine(lines, machine)
     keys = _chosen_keys(lines, case)
     drafts = [(place, group, _drafts(group, metric, keys)) for place, group in groups]
     count = sum(bool(draft.values) for _, _, of_machine in drafts for draft in of_machine)
     sections = [_section(place, group, of_machine, count, threshold) for place, group, of_machine in drafts]
-    return History(metric, threshold, tuple(sections), (*found.skipped, *twice), found.notes, found.read)
+    return History(metric, threshold, tuple(sections), (*found.skipped, *left_out), found.notes, found.read)
 
 
 def _each_once(lines: Iterable[Line]) -> tuple[list[Line], list[str]]:

@@ -6,7 +6,7 @@ result of each case in them; files of several machines make a side for each mach
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,13 +53,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Gathered:
-    """All sides, in the order of the arguments, and the files in folders that could not be read."""
+    """What all arguments give.
+
+    Attributes:
+        sides: in the order of the arguments.
+        skipped: files in folders and globs that have no part in it, and why.
+        notes: what made reading slow.
+    """
 
     sides: tuple[Side, ...]
     skipped: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
-def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
+def gather(
+    arguments: Sequence[str], *, newest_only: bool = False, say: Callable[[str], None] = lambda _: None
+) -> Gathered:
     """Reads what the arguments name.
 
     A file named by itself must be readable. In a folder or a glob, what is no result file is
@@ -69,6 +78,7 @@ def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
         arguments: files, folders and globs.
         newest_only: read of a folder only the files that have the newest result of some case; which
             they are, the index knows.
+        say: is told when many files have to be read.
 
     Raises:
         ResultFileError: a named file cannot be read, or nothing in a folder or glob can be.
@@ -76,10 +86,12 @@ def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
     """
     sides: list[Side] = []
     skipped: list[str] = []
+    notes: tuple[str, ...] = ()
     seen: dict[str, Path] = {}
     for argument in arguments:
         if newest_only and listed(argument) is not None:
-            found, left = _newest_sides(argument, seen)
+            found, left, slow = _newest_sides(argument, seen, say)
+            notes = notes or slow
         else:
             sources, left = read_sources(argument)
             for source in sources:
@@ -87,35 +99,37 @@ def gather(arguments: Sequence[str], *, newest_only: bool = False) -> Gathered:
             found = _sides(argument, sources)
         sides += found
         skipped += left
-    return Gathered(tuple(sides), tuple(skipped))
+    return Gathered(tuple(sides), tuple(skipped), notes)
 
 
-def _newest_sides(argument: str, seen: dict[str, Path]) -> tuple[list[Side], list[str]]:
+def _newest_sides(
+    argument: str, seen: dict[str, Path], say: Callable[[str], None]
+) -> tuple[list[Side], list[str], tuple[str, ...]]:
     """The sides of a folder or glob, of which only the files that they need are read."""
     from suite.analysis.index.newest import newest  # with its database: two files need neither
 
     unreadable: dict[str, str] = {}
     while True:
-        groups, skipped = newest(argument, frozenset(unreadable))
+        found = newest(argument, frozenset(unreadable), say)
         read: dict[str, Source] = {}
         before = len(unreadable)
-        for path in sorted(path for group in groups for path in group.needed):
+        for path in sorted(path for group in found.groups for path in group.needed):
             try:
                 read[path] = Source(Path(path), load(path))
             except ResultFileError as error:  # of what the index does not look at
                 unreadable[path] = str(error)
         if len(unreadable) == before:
             break
-    skipped += unreadable.values()
-    if not groups:
+    skipped = [*found.skipped, *unreadable.values()]
+    if not found.groups:
         raise ResultFileError(f"{argument}: expected at least one result file of jaxmark: {skipped[0]}")
     sides = []
-    for group in groups:
+    for group in found.groups:
         for line in group.lines:
             _refuse_twice(Path(line.path), line.run, line.started_at, seen)
         side = _side(argument, [read[line.path] for line in group.lines if line.path in group.needed])
         sides.append(replace(side, superseded=group.results - len(side.results)))
-    return sides, skipped
+    return sides, skipped, found.notes
 
 
 def read_sources(argument: str) -> tuple[list[Source], list[str]]:

@@ -140,7 +140,8 @@ class Loaded:
         machines = len({line.machine for line in lines})
         cases = len({case.key for text in {line.cases for line in lines} for case in _cases(text)})
         span = f"{lines[0].started_at} to {lines[-1].started_at}"
-        skipped = f", {len(self.skipped)} files skipped" if self.skipped else ""
+        count = len(self.skipped)
+        skipped = f", {count} file{'s' if count > 1 else ''} skipped" if count else ""
         return f"<jaxmark: {len(self)} runs, {cases} cases, {machines} machines, {span}{skipped}>"
 
 
@@ -177,7 +178,7 @@ def _header(per: Per) -> list[str]:
     counts = ["process"] if per == "process" else ["status", "processes"]
     figures = ["step_time_ns", "latency_ns", "latency_p95_ns", "peak_bytes", "peak_method", "compile_ns"]
     return [
-        *("run", "config", "started_at", "state", "file"),
+        *("run", "config", "started_at", "state", "paired", "file"),
         *_MACHINE,
         *software,
         "key",
@@ -196,6 +197,7 @@ def _rows(line: Line, per: Per) -> Iterator[dict[str, Any]]:
         "config": line.config,
         "started_at": line.started_at,
         "state": line.state,
+        "paired": line.paired,
         "file": line.path,
     }
     common |= {name: getattr(machine, name) for name in _MACHINE}

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from suite.cli.exits import INTERRUPTED, OUTPUT_CLOSED
+from suite.cli.flags import tell
 from suite.cli.parser import make_parser
 from suite.errors import JaxmarkError
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except JaxmarkError as error:
-        print(f"jaxmark: {error}", file=sys.stderr)
+        tell(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         print("jaxmark: interrupted", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from suite.cli.flags import examples, print_safely
+from suite.cli.flags import examples, print_safely, tell
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ def compare(asked: Namespace) -> int:
     from suite.analysis.sides import gather
 
     threshold = parse_threshold(asked.threshold)
-    gathered = gather([asked.base, *asked.new], newest_only=True)
+    gathered = gather([asked.base, *asked.new], newest_only=True, say=tell)
+    for note in gathered.notes:
+        tell(note)
     if are_partners(gathered):
         return report(compare_pairs(gathered, asked.metric, threshold), asked.format, asked.strict)
     margin_of = _margins(gathered.sides, asked.metric, threshold)

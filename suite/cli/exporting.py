@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from suite.cli.exits import ALL_OK, NOTHING
-from suite.cli.flags import examples, print_safely
+from suite.cli.flags import examples, print_safely, tell
 from suite.errors import ConfigError, StorageError
 
 
@@ -83,4 +82,4 @@ def _write(path: Path, text: str) -> None:
 
 def _say_left_out(reasons: Iterable[str]) -> None:
     for reason in reasons:
-        print(f"jaxmark: left out {reason}", file=sys.stderr)
+        tell(f"left out {reason}")

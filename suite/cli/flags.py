@@ -32,6 +32,13 @@ def print_safely(text: str) -> None:
     print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
+def tell(text: str) -> None:
+    """Prints a message on stderr; what it quotes from outside sends no escape sequences to a terminal."""
+    from suite.report.text import clean  # with Rich, which a help text is shown without
+
+    print("\n".join(map(clean, f"jaxmark: {text}".split("\n"))), file=sys.stderr, flush=True)
+
+
 def add_selection(what: Any) -> None:
     """Adds the flags that say which cases to measure, beside a config."""
     what.add_argument(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import Any
 
 from suite.cli.compare import parse_threshold
 from suite.cli.exits import ALL_OK, NOTHING
-from suite.cli.flags import examples, print_safely
+from suite.cli.flags import examples, print_safely, tell
 
 
 def add_parser(verbs: Any) -> None:
@@ -62,10 +61,10 @@ def history(asked: Namespace) -> int:
         case=asked.case,
         machine=asked.machine,
         threshold=parse_threshold(asked.threshold),
-        say=_say,
+        say=tell,
     )
     for note in found.notes:
-        _say(note)
+        tell(note)
     if asked.format == "text":
         from suite.report.history.text import show_history
         from suite.report.text import make_console
@@ -80,9 +79,3 @@ def history(asked: Namespace) -> int:
 
         print_safely(data.as_json(found) if asked.format == "json" else data.as_csv(found))
     return ALL_OK if any(series.values for series in found.series) else NOTHING
-
-
-def _say(text: str) -> None:
-    from suite.report.text import clean
-
-    print(f"jaxmark: {clean(text)}", file=sys.stderr, flush=True)

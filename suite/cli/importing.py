@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from suite.cli.exits import ALL_OK, NOTHING
-from suite.cli.flags import examples, print_safely
+from suite.cli.flags import examples, print_safely, tell
 
 
 def add_parser(verbs: Any) -> None:
@@ -46,9 +45,9 @@ def import_file(asked: Namespace) -> int:
     path = Path(asked.file)
     file, left_out = importing.read(path, asked.tool)
     for reason in left_out:
-        print(clean(f"jaxmark: left out {reason}"), file=sys.stderr)
+        tell(f"left out {reason}")
     if file is None:
-        print(clean(f"jaxmark: nothing in {path} could be imported"), file=sys.stderr)
+        tell(f"nothing in {path} could be imported")
         return NOTHING
     out = Path(asked.out) if asked.out is not None else path.with_suffix(".jaxmark.json")
     importing.write(file, out)

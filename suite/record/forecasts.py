@@ -16,7 +16,7 @@ from suite.record.base import Record, to_json
 from suite.record.forecast import Forecast
 
 KIND: Literal["forecast"] = "forecast"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 
 
 class ForecastFile(Record, kw_only=True):

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from suite.analysis.history import History, history
+from suite.analysis.index import listing
 from suite.errors import ConfigError
+from suite.record.paired import Paired
 from suite.record.schema import Environment
 from suite.spec.case import Case
 from tests.builders import STEPS_MS, case, environment, failure, memory, process
@@ -191,3 +193,26 @@ def test_two_hundred_files_are_read_once_and_changes_found(
     assert again.files_read == 0
     assert again.sections == first.sections
     assert [s.changes for s in history([str(tmp_path / "runs")], "memory").series] == [()] * 5
+
+
+def test_sides_of_ab_are_named_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "_SETTLED_NS", 0)  # so that the index has the files of a moment ago
+    for day in range(3):
+        write(tmp_path, day, [(case(), STEPS_MS)])
+    for side, partner in (("base", "bb"), ("new", "aa")):
+        paired = Paired(side=side, partner=partner, first={case().key: ["new"]})  # type: ignore[arg-type]
+        run_file(tmp_path / f"{side}.json", [(case(), scaled(STEPS_MS, 10))], paired=paired)
+    for files_read in (5, 0):
+        found = history([str(tmp_path)])
+        assert found.files_read == files_read
+        assert len(only(found).values) == 3
+        assert [reason.rpartition("/")[2] for reason in found.skipped] == [
+            "base.json: a side of `jaxmark ab`, an experiment and no ordinary run",
+            "new.json: a side of `jaxmark ab`, an experiment and no ordinary run",
+        ]
+
+
+def test_a_folder_of_nothing_but_sides_has_no_history(tmp_path: Path) -> None:
+    run_file(tmp_path / "a.json", [(case(), STEPS_MS)], paired=Paired(side="base", partner="b", first={}))
+    found = history([str(tmp_path)])
+    assert (found.sections, len(found.skipped)) == ((), 1)

@@ -13,6 +13,7 @@ import suite
 from suite.bridges.frames import _header, load
 from suite.cli import main
 from suite.errors import ConfigError, ResultFileError
+from suite.record.paired import Paired
 from tests.builders import STEPS_MS, case, failure, process
 from tests.sides import gpu, newer, run_file, scaled
 
@@ -50,8 +51,7 @@ def test_a_folder_is_its_runs_oldest_first(runs: Path) -> None:
     assert [file.run.id for file in loaded.files] == ["a", "b", "c"]
     assert len(loaded.skipped) == 1
     assert repr(loaded) == (
-        "<jaxmark: 3 runs, 2 cases, 2 machines, 2026-01-01T12:00:00Z to 2026-01-03T12:00:00Z, "
-        "1 files skipped>"
+        "<jaxmark: 3 runs, 2 cases, 2 machines, 2026-01-01T12:00:00Z to 2026-01-03T12:00:00Z, 1 file skipped>"
     )
     with pytest.raises(ConfigError, match="expected one run, found 3: use `files`"):
         _ = loaded.results
@@ -70,6 +70,7 @@ def test_a_row_for_each_process(runs: Path) -> None:
     assert table["compile_ns"][0] == 1_000_000_000
     assert table["params"][7] == "causal=True sequence=64"
     assert table["jax"][9:12] == ["0.10.2", "0.12.0.1", "0.12.0.1"]
+    assert set(table["paired"]) == {None}
     assert set(table["device_kind"][12:]) == {"NVIDIA L4"}
     assert table["XLA_FLAGS"][0] is None
 
@@ -154,3 +155,9 @@ def test_text_goes_to_a_file_too(runs: Path, tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == ""
     assert len(list(csv.DictReader((tmp_path / "a.csv").open()))) == 4
     assert main(["export", "--to", "csv", str(runs), "-o", str(tmp_path / "no/a.csv")]) == 2
+
+
+def test_sides_of_ab_are_known_as_such(tmp_path: Path) -> None:
+    paired = Paired(side="new", partner="b", first={})
+    name = run_file(tmp_path / "a.json", [(case(), STEPS_MS[:2])], paired=paired)
+    assert load(name).columns()["paired"] == ["new", "new"]

@@ -240,3 +240,41 @@ def test_edited_times_are_rejected_whatever_reads_them(
             for place in ("edited/e.json", "edited")[: 1 if arguments == ["show"] else 2]:
                 assert main([*arguments, str(tmp_path / place)]) == 2
                 assert "Expected `int` >= 1" in capsys.readouterr().err
+
+
+def test_a_folder_says_where_summaries_cannot_be_kept(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_file(tmp_path / "runs/new.json", [(case(), STEPS_MS)])
+    monkeypatch.setenv("XDG_CACHE_HOME", base)  # a file, in which there can be no folder
+    assert main(["compare", base, str(tmp_path / "runs"), "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert "jaxmark: summaries cannot be kept in" in told.err
+    assert told.err.count("\n") == 1
+    assert json.loads(told.out)
+
+
+KINDS = {
+    "forecasts/forecast.json": '{"kind": "forecast", "schema_version": 1, "forecasts": []}',
+    "learning.json": '{"kind": "learning", "schema_version": 1, "results": []}',
+}
+
+
+@pytest.mark.parametrize("verb", [["compare", "base.json"], ["history"], ["export", "--to", "csv"]])
+def test_forecasts_and_times_to_a_target_in_a_folder_are_named_and_skipped(
+    verb: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run_file(Path("base.json"), [(case(), STEPS_MS)])
+    run_file(Path("runs/new.json"), [(case(), STEPS_MS)])
+    for name, content in KINDS.items():
+        (Path("runs") / name).parent.mkdir(exist_ok=True)
+        (Path("runs") / name).write_text(content)
+    assert main([*verb, "runs"]) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "runs/forecasts/forecast.json: expected what was measured, found forecasts" in said
+    assert "runs/learning.json: expected step times, found times to a target" in said
+    for name in KINDS:
+        assert main([*verb, f"runs/{name}"]) == 2
+        assert "jaxmark: runs/" in capsys.readouterr().err

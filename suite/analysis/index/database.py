@@ -22,9 +22,10 @@ from suite.analysis.index.listing import Found
 from suite.analysis.metrics import METRICS, Metric
 from suite.record.environment import Machine
 from suite.record.machine import cache_folder
+from suite.record.paired import SideName
 from suite.spec.case import Case
 
-VERSION = 1
+VERSION = 2
 """Of tables and figures: grows when either means something else, `software_fields` included."""
 
 # An index that holds other fields than this version's is made anew.
@@ -35,7 +36,7 @@ _TABLES = f"""
 CREATE TABLE texts (id INTEGER PRIMARY KEY, content TEXT NOT NULL UNIQUE);
 CREATE TABLE files (
   path BLOB PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
-  reason TEXT, run TEXT, started_at TEXT, state TEXT, config TEXT,
+  reason TEXT, run TEXT, started_at TEXT, state TEXT, config TEXT, paired TEXT,
   machine INTEGER, software INTEGER, cases INTEGER, outcomes INTEGER,
   {", ".join(f"{metric} BLOB" for metric in METRICS)}
 );
@@ -50,6 +51,7 @@ class Line(NamedTuple):
     Attributes:
         path: of the file.
         reason: why it could not be read; the rest is then empty.
+        paired: the side, of a run that `jaxmark ab` made; None for others.
         machine: JSON, as are `software`, `cases` and `outcomes`: see `Row`. Equal texts are one object.
         medians: a double for each case.
         processes: MessagePack of the processes' figures, where they were asked for.
@@ -61,6 +63,7 @@ class Line(NamedTuple):
     started_at: str = ""
     state: str = ""
     config: str = ""
+    paired: SideName | None = None
     machine: str = ""
     software: str = ""
     cases: str = ""
@@ -73,11 +76,9 @@ def line_of(path: str, row: Row | str, metric: Metric, processes: bool) -> Line:
     """The line of a file that was just read; `row` is the reason where it could not be."""
     if isinstance(row, str):
         return Line(path, row)
+    run = row.run, row.started_at, row.state, row.config, row.paired
     texts = row.machine, row.software, row.cases, row.outcomes
-    figures = row.processes if processes else b""
-    return Line(
-        path, None, row.run, row.started_at, row.state, row.config, *texts, row.medians[metric], figures
-    )
+    return Line(path, None, *run, *texts, row.medians[metric], row.processes if processes else b"")
 
 
 class Database:
@@ -128,7 +129,7 @@ class Database:
     ) -> Iterator[tuple[bytes, tuple[int, ...], list[Any]]]:
         assert self._connection is not None
         low, high = min(wanted), max(wanted)
-        columns = "reason, run, started_at, state, config, machine, software, cases, outcomes"
+        columns = "reason, run, started_at, state, config, paired, machine, software, cases, outcomes"
         figures = "(SELECT figures FROM processes p WHERE p.path = f.path)" if processes else "NULL"
         rows = self._connection.execute(
             f"SELECT path, size, mtime_ns, ctime_ns, {columns}, {metric}, {figures} FROM files f "
@@ -154,11 +155,11 @@ class Database:
         key = _key(one.path)
         values: list[object] = [key, *one[1:4]]
         if isinstance(row, str):
-            values += [row, *[None] * (8 + len(METRICS))]
+            values += [row, *[None] * (9 + len(METRICS))]
             connection.execute("DELETE FROM processes WHERE path = ?", (key,))
         else:
             texts = (row.machine, row.software, row.cases, row.outcomes)
-            values += [None, row.run, row.started_at, row.state, row.config]
+            values += [None, row.run, row.started_at, row.state, row.config, row.paired]
             values += [*(self._text(connection, text) for text in texts)]
             values += [row.medians[metric] for metric in METRICS]
             connection.execute("INSERT OR REPLACE INTO processes VALUES (?, ?)", (key, row.processes))
@@ -247,8 +248,9 @@ def _key(path: str) -> bytes:
 
 
 def _line(path: str, row: Sequence[Any], texts: dict[int, str]) -> Line:
-    reason, run, started_at, state, config, machine, software, cases, outcomes, medians, processes = row
+    reason, run, started_at, state, config, paired, *numbers, medians, processes = row
     if reason is not None:
         return Line(path, reason)
-    known = texts[machine], texts[software], texts[cases], texts[outcomes]
-    return Line(path, None, run, started_at, state, config, *known, medians, processes or b"")
+    machine, software, cases, outcomes = (texts[number] for number in numbers)
+    own = run, started_at, state, config, paired
+    return Line(path, None, *own, machine, software, cases, outcomes, medians, processes or b"")

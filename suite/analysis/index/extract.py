@@ -25,6 +25,7 @@ from suite.analysis.stats import median_of_sorted, percentile_of_sorted
 from suite.record import loading
 from suite.record.base import NotNegative, Positive
 from suite.record.environment import Environment
+from suite.record.paired import SideName
 from suite.record.process import Compile, MemoryMethod, Process, Status
 from suite.record.schema import SCHEMA_VERSION, Result, ResultFile, Run, to_json
 from suite.spec.case import Case
@@ -80,6 +81,7 @@ class Row(msgspec.Struct, array_like=True, kw_only=True, frozen=True):
         started_at: ISO 8601 time.
         state: of the run.
         config: its name.
+        paired: the side, of a run that `jaxmark ab` made; None for others.
         machine: JSON of the `Machine`.
         software: JSON of `software_fields`, as text.
         cases: JSON of the list of `Case`.
@@ -92,6 +94,7 @@ class Row(msgspec.Struct, array_like=True, kw_only=True, frozen=True):
     started_at: str
     state: str
     config: str
+    paired: SideName | None
     machine: str
     software: str
     cases: str
@@ -147,6 +150,7 @@ def row_of(file: _File | ResultFile) -> Row:
         started_at=file.run.started_at,
         state=file.run.state,
         config=file.run.config,
+        paired=None if file.run.paired is None else file.run.paired.side,
         machine=to_json(file.environment.machine).decode(),
         software=to_json({name: str(value) for name, value in software.items()}).decode(),
         cases=to_json([_case_of(result) for result in results]).decode(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -29,17 +29,33 @@ class Group:
     results: int
 
 
-def newest(argument: str, without: frozenset[str] = frozenset()) -> tuple[list[Group], list[str]]:
-    """The runs of each machine in a folder or glob, and why other files were skipped.
+@dataclass(frozen=True)
+class Newest:
+    """What a folder or glob has.
+
+    Attributes:
+        groups: one for each machine.
+        skipped: why other files were passed over.
+        notes: what made reading slow.
+    """
+
+    groups: tuple[Group, ...]
+    skipped: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def newest(argument: str, without: frozenset[str], say: Callable[[str], None]) -> Newest:
+    """The runs of each machine in a folder or glob.
 
     Args:
         argument: a folder or a glob.
         without: paths that turned out not to be readable.
+        say: is told when many files have to be read.
 
     Raises:
         ResultFileError: nothing in it can be read.
     """
-    found = summaries([argument])
+    found = summaries([argument], say=say)
     lines = [line for line in found.lines if line.path not in without]
     lines.sort(key=lambda line: (line.started_at, line.path))
     machines = {text: msgspec.json.decode(text, type=Machine) for text in {line.machine for line in lines}}
@@ -51,7 +67,7 @@ def newest(argument: str, without: frozenset[str] = frozenset()) -> tuple[list[G
             groups.append([line])
         else:
             group.append(line)
-    return [_group(group) for group in groups], list(found.skipped)
+    return Newest(tuple(_group(group) for group in groups), found.skipped, found.notes)
 
 
 def _group(lines: Sequence[Line]) -> Group:

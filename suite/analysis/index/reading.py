@@ -127,9 +127,7 @@ def _batches(pairs: Iterator[tuple[Found, Answer]]) -> Iterator[list[tuple[Found
 
 def _answers(paths: Sequence[str]) -> Iterator[Answer]:
     """An answer for each path, in order; from several processes where there are many."""
-    workers = min(
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 8
-    )
+    workers = min(_cores(), _MOST_WORKERS)
     if len(paths) <= _ALONE or workers < 2:
         yield from map(answer, paths)
         return

@@ -20,12 +20,18 @@ class Preset:
         parameters: exact number of trainable parameters.
         batch: default batch size of each mode.
         source: the paper or model card that the size comes from.
+        mode_parameters: the same in a mode that has others: a head for training, another to predict.
     """
 
     dims: Dims
     parameters: int
     batch: Mapping[str, int]
     source: str
+    mode_parameters: Mapping[str, int] = field(default_factory=dict)
+
+    def parameters_in(self, mode: str) -> int:
+        """Returns the exact number of trainable parameters in this mode."""
+        return self.mode_parameters.get(mode, self.parameters)
 
 
 @dataclass(frozen=True)

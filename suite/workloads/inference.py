@@ -25,24 +25,29 @@ class InferState(NamedTuple):
 
 
 def inference(
-    network: Network, *, policy: Policy, batch: Callable[[np.random.Generator], HostBatch]
+    network: Network,
+    *,
+    policy: Policy,
+    batch: Callable[[np.random.Generator], HostBatch],
+    compared: Callable[[Any], jax.Array] = lambda predictions: predictions,
 ) -> Workload:
     """Returns the workload whose step is one forward pass over 'inputs' of the batch.
 
     The outputs are the predictions themselves, in the model's compute dtype: a step that gave
-    only a scalar of them would let the compiler skip work.
+    only a scalar of them would let the compiler skip work. Where they are several arrays,
+    `compared` picks the one that the numerics check compares.
     """
 
     def init(key: jax.Array) -> InferState:
         params, stats = network.init(key)
         return InferState(policy.stored(params), stats)
 
-    def step(state: InferState, batch: Batch) -> tuple[InferState, jax.Array]:
+    def step(state: InferState, batch: Batch) -> tuple[InferState, Any]:
         predictions, _ = network.apply(state.params, state.stats, batch["inputs"], train=False)
         return state, predictions
 
     def forward(state: InferState, batch: Batch) -> jax.Array:
-        return step(state, batch)[1].astype(jnp.float32)
+        return compared(step(state, batch)[1]).astype(jnp.float32)
 
     def inputs_only(rng: np.random.Generator) -> HostBatch:
         return {"inputs": batch(rng)["inputs"]}

@@ -14,7 +14,7 @@ from flax import nnx
 
 from suite.models import resnet
 from suite.workloads.reference import TOLERANCES
-from tests.models import faults_decoders, faults_lstm
+from tests.models import faults_bert, faults_decoders, faults_lstm
 from tests.models.faults_adam import adam_without_bias_correction
 
 Fault = Callable[[pytest.MonkeyPatch], None]
@@ -63,7 +63,7 @@ TRAIN: dict[str, dict[Fault, tuple[str, ...]]] = {
     },
 }
 # Other workloads have a file of their own.
-for _module in (faults_lstm,):
+for _module in (faults_lstm, faults_bert):
     INFER |= _module.INFER
     TRAIN |= _module.TRAIN
 TRAIN |= faults_decoders.TRAIN

@@ -86,7 +86,7 @@ def test_work_is_positive_and_linear_in_the_batch(spec, preset: str) -> None:
         assert all(value > 0 for value in one[0].values())
         assert many[0] == {name: 6 * value for name, value in one[0].items()}
         assert many[1] == 6 * one[1]
-        assert one[2:] == many[2:] == (spec.item, spec.presets[preset].parameters)
+        assert one[2:] == many[2:] == (spec.item, spec.presets[preset].parameters_in(mode))
 
 
 def test_items_follow_the_sequence() -> None:

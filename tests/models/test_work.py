@@ -32,10 +32,15 @@ SHORT = [
         ("decode", {"seq": 7}),
     )
 ]
+SHORT += [
+    catalogue.resolve("bert", preset="smoke", mode="train", layers=layers, params=params)
+    for layers in ("scan", "unroll")
+    for params in ({"seq": 7}, {"remat": 1})
+]
 EVERY_MODEL = [
     case
     for case in SMOKE + PUBLISHED
-    if case.mode == catalogue.get(case.workload).modes[-1] and case.precision == "default"
+    if case.layers == catalogue.get(case.workload).layers[0] and case.precision == "default"
 ]
 KNOWN = {
     ("linear", "10k"): 100_010_000,
@@ -43,6 +48,8 @@ KNOWN = {
     ("resnet", "18"): 11_689_512,
     ("resnet", "50"): 25_557_032,
     ("lstm", "large"): 66_022_000,
+    ("bert", "base"): 109_482_240,
+    ("bert", "large"): 335_141_888,
     ("gpt", "124m"): 124_439_808,
     ("gpt", "355m"): 354_823_168,
     ("gpt", "1.5b"): 1_557_611_200,

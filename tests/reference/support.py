@@ -16,8 +16,10 @@ from suite.workloads.regenerate import start
 
 OUTPUTS_WITHIN = 1e-4
 """Largest relative error of a float32 output between two implementations with the same weights."""
-# Where an operator is missing from torchvision's binary its Python part still asks for it while importing.
-_NMS = "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+# Where operators are missing from torchvision's binary its Python part still asks for them while importing.
+_OPERATORS = [
+    f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor" for name in ("nms", "qnms")
+]
 _kept: list[torch.library.Library] = []
 
 
@@ -31,7 +33,8 @@ def torchvision(module: str = "torchvision") -> Any:
         return importlib.import_module(module)
     except RuntimeError:
         _kept.append(torch.library.Library("torchvision", "DEF"))
-        _kept[-1].define(_NMS)
+        for operator in _OPERATORS:
+            _kept[-1].define(operator)
         return importlib.import_module(module)
 
 
@@ -39,6 +42,12 @@ def timm() -> Any:
     """Imports timm, which imports torchvision."""
     torchvision()
     return importlib.import_module("timm")
+
+
+def transformers() -> Any:
+    """Imports transformers, which imports torchvision."""
+    torchvision()
+    return importlib.import_module("transformers")
 
 
 def relative_error(found: Any, expected: Any) -> float:
@@ -63,6 +72,13 @@ def dense(weight: torch.Tensor) -> np.ndarray:
 def convolution(weight: torch.Tensor) -> np.ndarray:
     """Brings a `torch.nn.Conv2d` weight (outputs, inputs, h, w) to our (h, w, inputs, outputs)."""
     return weight.detach().numpy().transpose(2, 3, 1, 0).copy()
+
+
+def in_our_layout(parameter: torch.Tensor) -> np.ndarray:
+    """Brings a weight of any kind of layer to our layout; one of a single axis has no other."""
+    if parameter.ndim == 4:
+        return convolution(parameter)
+    return dense(parameter) if parameter.ndim == 2 else parameter.detach().numpy().copy()
 
 
 def named(state: Any) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from suite.errors import ConfigError, nearest
 from suite.spec.case import Case, ParamValue
+from suite.spec.catalogue.bert import BERT
 from suite.spec.catalogue.gpt import GPT
 from suite.spec.catalogue.linear import LINEAR
 from suite.spec.catalogue.lstm import LSTM
@@ -18,7 +19,7 @@ from suite.spec.catalogue.mlp import MLP
 from suite.spec.catalogue.resnet import RESNET
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, GPT)}
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT)}
 _Name = TypeVar("_Name", bound=str)
 
 
@@ -130,7 +131,7 @@ def work(case: Case) -> tuple[dict[str, int], int, str, int]:
     spec, preset = get(case.workload), preset_of(case)
     dims, batch = dims_of(case, preset), batch_of(case)
     terms = spec.flops(dims, case.mode, batch)
-    return terms, spec.items(dims, case.mode, batch), spec.item, preset.parameters
+    return terms, spec.items(dims, case.mode, batch), spec.item, preset.parameters_in(case.mode)
 
 
 def _choose(what: str, name: str | None, known: Iterable[_Name]) -> _Name:

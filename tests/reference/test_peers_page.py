@@ -92,10 +92,12 @@ def test_an_operation_is_of_the_kind_of_what_it_multiplies() -> None:
 ENTRY %main (p: f32[2]) -> f32[2] {
   %fusion.1 = f32[3,3]{1,0} fusion(%p), kind=kLoop, calls=%fused, metadata={SOURCE}
   %dot.2 = f32[2]{0} dot(%p, %p), metadata={op_name="jit(flat)/dot_general"}
+  %transpose_copy_fusion.4 = f32[2]{0} fusion(%p), kind=kLoop, calls=%moved
   ROOT %add.3 = f32[2]{0} add(%p, %p), metadata={op_name="jit(flat)/add"}
 }
 """.replace("SOURCE", 'op_name="jit(flat)/transpose(jvp(X))/conv_general_dilated"')
     )
     assert kinds["fusion.1"] == (profiles.CONVOLUTION, "gradient of conv_general_dilated")
     assert kinds["dot.2"] == (profiles.PRODUCT, "dot_general")
+    assert kinds["transpose_copy_fusion.4"] == (profiles.MOVING, "transpose_copy_fusion")
     assert kinds["add.3"] == (profiles.REST, "add")

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 STEPS = 4
-CONVOLUTION, PRODUCT, REST = "convolution", "matrix product", "the rest"
+CONVOLUTION, PRODUCT = "convolution", "matrix product"
+MOVING, REST = "moving data", "the rest"
 _INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?([\w.\-]+) = .*?([a-z][\w\-]*)\(")
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) .*\{$")
 _CALLS = re.compile(r"(?:calls|to_apply|body|called_computations)=\{?%?([\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 # What these are called in the traces of PyTorch; everything else is the rest.
 _THEIR_CONVOLUTIONS = re.compile(r"conv")
+_THEIR_MOVES = re.compile(r"aten::(copy_|clone|contiguous|_to_copy)$")
 _THEIR_PRODUCTS = re.compile(r"(addmm|aten::mm|bmm|linear|matmul|scaled_dot_product)")
 
 
@@ -59,7 +61,8 @@ def _durations(path: Path) -> Counter[str]:
 def kinds_of(text: str) -> Mapping[str, tuple[str, str]]:
     """Instruction -> (its kind, the operation of JAX that it comes from), from a program's text.
 
-    A fusion is of the kind of what is multiplied inside it.
+    A fusion is of the kind of what is multiplied inside it; without any product, one that the
+    compiler has named after a transpose or a copy only moves data into another order.
     """
     operations: dict[str, set[str]] = {}
     found: dict[str, tuple[str, str, str]] = {}
@@ -71,21 +74,24 @@ def kinds_of(text: str) -> Mapping[str, tuple[str, str]]:
             name, operation = instruction[1], instruction[2]
             operations.setdefault(inside, set()).add(operation + line.partition("custom_call_target")[2][:40])
             called, source = _CALLS.search(line), _OP_NAME.search(line)
-            found[name] = (operation + line, called[1] if called else "", source[1] if source else operation)
+            own_name = re.sub(r"[.\d]+$", "", name)
+            found[name] = (operation + line, called[1] if called else "", source[1] if source else own_name)
     return {
-        name: (_kind(own, operations.get(called, set())), _short(source))
+        name: (_kind(name, own, operations.get(called, set())), _short(source))
         for name, (own, called, source) in found.items()
     }
 
 
-def _kind(own: str, called: set[str]) -> str:
+def _kind(name: str, own: str, called: set[str]) -> str:
     source = _OP_NAME.search(own)
     words = " ".join(
         [own.partition("(")[0].split(" = ")[0], *called, source[1].rpartition("/")[2] if source else ""]
     )
     if "convolution" in words or "conv_general_dilated" in words:
         return CONVOLUTION
-    return PRODUCT if re.search(r"\bdot\b|dot_general|matmul", words) else REST
+    if re.search(r"\bdot\b|dot_general|matmul", words):
+        return PRODUCT
+    return MOVING if re.match(r"(wrapped_)?(transpose|copy|bitcast)", name) else REST
 
 
 def _short(source: str) -> str:
@@ -113,6 +119,8 @@ def of_theirs(subject: Any, small: bool) -> dict[str, Any]:
         kind = REST
         if _THEIR_CONVOLUTIONS.search(event.key):
             kind = CONVOLUTION
+        elif _THEIR_MOVES.search(event.key):
+            kind = MOVING
         elif _THEIR_PRODUCTS.search(event.key):
             kind = PRODUCT
         total[kind] += milliseconds

@@ -6,7 +6,9 @@ workload that is built next.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 
 import jax
 import pytest
@@ -14,7 +16,6 @@ from flax import nnx
 
 from suite.models import resnet
 from suite.workloads.reference import TOLERANCES
-from tests.models import faults_bert, faults_decoders, faults_lstm
 from tests.models.faults_adam import adam_without_bias_correction
 
 Fault = Callable[[pytest.MonkeyPatch], None]
@@ -62,14 +63,13 @@ TRAIN: dict[str, dict[Fault, tuple[str, ...]]] = {
         resnet_drops_residual: ("bf16",),
     },
 }
-# Other workloads have a file of their own.
-for _module in (faults_lstm, faults_bert):
-    INFER |= _module.INFER
-    TRAIN |= _module.TRAIN
-TRAIN |= faults_decoders.TRAIN
-OF_MODE = {
-    "infer": INFER,
-    "train": TRAIN,
-    "prefill": faults_decoders.PREFILL,
-    "decode": faults_decoders.DECODE,
+# Other workloads have a file of their own, faults_NAME.py, with a table for each of their modes.
+OF_MODE: dict[str, dict[str, dict[Fault, tuple[str, ...]]]] = {
+    mode: {} for mode in ("infer", "sample", "prefill", "decode", "train")
 }
+OF_MODE["infer"] |= INFER
+OF_MODE["train"] |= TRAIN
+for _path in sorted(Path(__file__).parent.glob("faults_*.py")):
+    _module = importlib.import_module(f"tests.models.{_path.stem}")
+    for _mode, _table in OF_MODE.items():
+        _table |= getattr(_module, _mode.upper(), {})

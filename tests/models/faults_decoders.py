@@ -16,6 +16,8 @@ from suite.workloads.reference import TOLERANCES
 from tests.models.faults_adam import adam_without_bias_correction
 
 Fault = Callable[[pytest.MonkeyPatch], None]
+# Workload -> fault -> the precisions to plant it in.
+Faults = dict[str, dict[Fault, tuple[str, ...]]]
 EVERY = tuple(TOLERANCES)
 
 
@@ -96,7 +98,7 @@ def stands_still(patch: pytest.MonkeyPatch) -> None:
 
 # What is wrong with the forward pass shows in every mode, and the prefill compiles in no time. What hardly
 # reaches the last token, all that a prefill predicts for, shows in 8 bits where more is predicted for.
-PREFILL: dict[str, dict[Fault, tuple[str, ...]]] = {
+PREFILL: Faults = {
     "gpt": {
         drops_attention_residual: EVERY,
         drops_feed_forward_residual: EVERY,
@@ -105,7 +107,7 @@ PREFILL: dict[str, dict[Fault, tuple[str, ...]]] = {
         mask_transposed: EVERY,
     },
 }
-DECODE: dict[str, dict[Fault, tuple[str, ...]]] = {
+DECODE: Faults = {
     "gpt": {
         sees_everything: EVERY,
         sees_one_ahead: EVERY,
@@ -117,7 +119,7 @@ DECODE: dict[str, dict[Fault, tuple[str, ...]]] = {
         stands_still: EVERY,
     },
 }
-TRAIN: dict[str, dict[Fault, tuple[str, ...]]] = {
+TRAIN: Faults = {
     "gpt": {
         adam_without_bias_correction: EVERY,
         drops_feed_forward_residual: ("bf16",),

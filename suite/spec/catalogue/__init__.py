@@ -14,12 +14,13 @@ from suite.spec.case import Case, ParamValue
 from suite.spec.catalogue.bert import BERT
 from suite.spec.catalogue.gpt import GPT
 from suite.spec.catalogue.linear import LINEAR
+from suite.spec.catalogue.llama import LLAMA
 from suite.spec.catalogue.lstm import LSTM
 from suite.spec.catalogue.mlp import MLP
 from suite.spec.catalogue.resnet import RESNET
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT)}
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA)}
 _Name = TypeVar("_Name", bound=str)
 
 

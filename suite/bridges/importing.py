@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from suite.bridges import from_pytest_benchmark
-from suite.errors import ConfigError, ResultFileError, nearest
+from suite.errors import ConfigError, ResultFileError, StorageError, nearest
 from suite.record import loading
-from suite.record.atomic import replace_file, storage_error
+from suite.record.atomic import replace_file
 from suite.record.schema import ResultFile, to_json
 
 TOOLS: Mapping[str, Callable[[bytes, str], tuple[ResultFile | None, list[str]]]] = {
@@ -36,17 +34,13 @@ def read(path: Path, tool: str) -> tuple[ResultFile | None, list[str]]:
     if tool not in TOOLS:
         raise ConfigError(f"--from: no tool {tool!r}. {nearest(tool, TOOLS)}")
     data = loading.read(path)
-    what = _what(data, str(path))
+    what = _what(loading.parse(data, str(path), f"results of {tool}"))
     if tool not in what:
         raise ResultFileError(f"{path}: expected results of {tool}, found {what}.")
     return TOOLS[tool](data, str(path))
 
 
-def _what(data: bytes, where: str) -> str:
-    try:
-        document: Any = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ResultFileError(f"{where}: expected JSON, found something else: {error}.") from error
+def _what(document: Any) -> str:
     if isinstance(document, dict) and "schema_version" in document:
         return "a result file of jaxmark, which needs no import"
     return loading.describe(document)
@@ -67,4 +61,6 @@ def write(file: ResultFile, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, to_json(file) + b"\n")
     except OSError as error:
-        raise storage_error("write", path, error) from error
+        raise StorageError(
+            f"Cannot write {path}: {error.strerror or error}. Name another with -o FILE."
+        ) from error

@@ -47,7 +47,7 @@ def import_file(asked: Namespace) -> int:
     for reason in left_out:
         tell(f"left out {reason}")
     if file is None:
-        tell(f"nothing in {path} could be imported")
+        tell(f"nothing in {path} could be imported" + ("" if left_out else ": it has no benchmarks"))
         return NOTHING
     out = Path(asked.out) if asked.out is not None else path.with_suffix(".jaxmark.json")
     importing.write(file, out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def convert(data: bytes, where: str) -> ResultFile:
     Raises:
         ResultFileError: no JSON, not of jaxmark, of a newer schema, or with wrong types.
     """
-    document = _json(data, where)
+    document = parse(data, where, "a result file of jaxmark")
     if isinstance(document, dict) and document.get("kind") == "learning":
         raise ResultFileError(
             f"{where}: expected step times, found times to a target, which `jaxmark learn` wrote. "
@@ -78,13 +79,24 @@ def convert(data: bytes, where: str) -> ResultFile:
         return msgspec.convert(migrate(document, where), ResultFile)
     except msgspec.ValidationError as error:
         raise ResultFileError(
-            f"{where} is not a valid result file: {error}. `jaxmark schema` prints what is expected."
+            f"{where} is not a valid result file: {error}{_found_there(document, str(error))}. `jaxmark "
+            "schema` prints what is expected."
         ) from error
 
 
-def _json(data: bytes, where: str) -> Any:
+def parse(data: bytes, where: str, expected: str) -> Any:
+    """Decodes JSON.
+
+    Args:
+        data: content of a file.
+        where: its name, for messages.
+        expected: what it should hold, for messages.
+
+    Raises:
+        ResultFileError: it is empty, cut off, binary or another text.
+    """
     if not data.strip():
-        raise ResultFileError(f"{where} is empty; expected a result file of jaxmark (JSON).")
+        raise ResultFileError(f"{where} is empty; expected {expected} (JSON).")
     try:
         data.decode("utf-8")
         if b"\0" in data:
@@ -95,8 +107,8 @@ def _json(data: bytes, where: str) -> Any:
         opened, closed = data.lstrip()[:1] in (b"{", b"["), data.rstrip()[-1:] in (b"}", b"]")
         if opened and ("truncated" in str(error) or not closed):
             raise ResultFileError(
-                f"{where} ends in the middle, after {len(data)} bytes. It was cut off while being copied "
-                "or downloaded, since jaxmark writes whole files only: copy it again."
+                f"{where} ends in the middle, after {len(data)} bytes; expected {expected}. It was cut off "
+                "while being copied or downloaded: copy it again."
             ) from error
         if isinstance(error, UnicodeDecodeError):
             found = f"binary data (byte {error.start} is no UTF-8)"
@@ -104,8 +116,22 @@ def _json(data: bytes, where: str) -> Any:
         raise ResultFileError(f"{where}: expected JSON, found something else: {error}.") from error
     except RecursionError as error:
         raise ResultFileError(
-            f"{where}: expected a result file of jaxmark, found lists or objects nested too deep to read."
+            f"{where}: expected {expected}, found lists or objects nested too deep to read."
         ) from error
+
+
+def _found_there(document: Any, message: str) -> str:
+    """What stands where a message of msgspec points to; it tells types that are wrong, and no values."""
+    path = re.search(r"at `\$((?:\.\w+|\[\d+\])+)`$", message)
+    if path is None or ", got " in message:
+        return ""
+    value = document
+    try:
+        for name, number in re.findall(r"\.(\w+)|\[(\d+)\]", path[1]):
+            value = value[name or int(number)]
+    except (KeyError, IndexError, TypeError):
+        return ""
+    return f", found {value!r:.60}"
 
 
 def _has(*keys: str) -> Callable[[Any], bool]:
@@ -141,6 +167,16 @@ _OTHER_TOOLS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
+_NOT_OBJECTS: Mapping[type, str] = {
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
 def describe(document: Any) -> str:
     """What a JSON document is that is no result file: another tool's, or its keys."""
     for name, recognises in _OTHER_TOOLS.items():
@@ -149,7 +185,7 @@ def describe(document: Any) -> str:
     if isinstance(document, dict):
         keys = ", ".join(repr(key) for key in list(document)[:4])
         return f"JSON without 'schema_version' (its keys: {keys or 'none'})"
-    return f"JSON that is a {type(document).__name__}, no object"
+    return f"JSON that is {_NOT_OBJECTS[type(document)]}, no object"
 
 
 def _neighbours(path: Path) -> str:

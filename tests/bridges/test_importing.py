@@ -186,7 +186,7 @@ def test_a_result_file_needs_no_import(tmp_path: Path, capsys: pytest.CaptureFix
     assert "a result file of jaxmark, which needs no import" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0, 1e-12])
+@pytest.mark.parametrize("seconds", [0.0, -1.0, 1e-12, 1e12, 1e300])
 def test_times_that_cannot_be_are_left_out(
     real: Path, tmp_path: Path, seconds: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,7 +194,25 @@ def test_times_that_cannot_be_are_left_out(
     document["benchmarks"][0]["stats"]["data"][1] = seconds
     (tmp_path / "x.json").write_text(json.dumps(document))
     assert len(imported(tmp_path / "x.json", tmp_path / "a.json").results) == 2
-    assert "test_it: expected rounds that took a nanosecond or more" in capsys.readouterr().err
+    assert "test_it: expected rounds that took from a nanosecond to a century" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("content", "found"), [("", "is empty"), ('{"machine_info', "ends in the middle")])
+def test_what_is_no_json_is_not_said_to_be_ours(
+    content: str, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bench.json").write_text(content)
+    assert main(["import", str(tmp_path / "bench.json"), "--from", "pytest-benchmark"]) == 2
+    told = capsys.readouterr().err
+    assert found in told
+    assert "expected results of pytest-benchmark" in told
+
+
+def test_where_it_cannot_be_written(real: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = real / "whole.json/a.json"
+    assert main(["import", str(real / "whole.json"), "--from", "pytest-benchmark", "-o", str(out)]) == 2
+    assert f"jaxmark: Cannot write {out}: " in (told := capsys.readouterr().err)
+    assert "Name another with -o FILE." in told
 
 
 def test_nothing_is_overwritten(real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 _GLOB = frozenset("*?[")
@@ -61,7 +62,7 @@ def _found(path: str, status: os.stat_result, journal: bool) -> Found:
 
 
 def _below(folder: str) -> Iterator[Found]:
-    """Every .json file below a folder. What cannot be opened is passed over, as links to folders are."""
+    """Every .json file below a folder. What is no file is passed over, as are links to folders or nothing."""
     for parent, _, names in os.walk(folder):
         journals = {name[: -len(".journal")] for name in names if name.endswith(".journal")}
         for name in names:
@@ -72,4 +73,5 @@ def _below(folder: str) -> Iterator[Found]:
                 status = os.stat(path)
             except OSError:
                 continue  # a link to nothing, or deleted since
-            yield _found(path, status, name[: -len(".json")] in journals)
+            if S_ISREG(status.st_mode):  # reading a pipe would wait for somebody to write
+                yield _found(path, status, name[: -len(".json")] in journals)

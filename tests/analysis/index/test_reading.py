@@ -252,3 +252,9 @@ def test_its_database_closes_on_errors(tmp_path: Path) -> None:
     with Database(tmp_path / "folder/index.sqlite") as index:
         assert index.problem is None
     assert list(index.lines([], "step_time", False)) == []
+
+
+def test_pipes_and_links_to_nothing_are_passed_over(runs: Path) -> None:
+    os.mkfifo(runs / "pipe.json")
+    (runs / "nothing.json").symlink_to("nowhere")
+    assert seen(runs).medians == ALL

@@ -129,7 +129,7 @@ def main() -> int:
         "subjects", nargs="*", metavar="MODEL", help=f"of {', '.join(SUBJECTS)}; default: all"
     )
     parser.add_argument("--rounds", type=int, default=6, metavar="N", help="at most (default: 6)")
-    parser.add_argument("--minutes", type=float, default=10, metavar="M", help="for the rounds (default: 10)")
+    parser.add_argument("--minutes", type=float, default=9, metavar="M", help="for the rounds (default: 9)")
     parser.add_argument("--small", action="store_true", help="smaller models, to try the script out")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/peers.md")
     asked = parser.parse_args()

@@ -21,7 +21,7 @@ from suite.cli.compare import parse_threshold, report
 from suite.cli.exits import INTERRUPTED
 from suite.cli.run import ASK_ABOVE_SECONDS, program
 from suite.cli.selection import make_config
-from suite.errors import ConfigError, NothingMeasuredError
+from suite.errors import ConfigError, NothingMeasuredError, PlatformError
 from suite.record import store as storage
 from suite.record.paired import Paired, SideName
 from suite.record.private import hide_home
@@ -30,7 +30,7 @@ from suite.report import units
 from suite.report.pair_progress import make_pair_progress
 from suite.report.plan import PlannedCase, in_words, total_seconds
 from suite.report.show import device_name
-from suite.report.text import make_console
+from suite.report.text import Page, make_console
 from suite.run import estimate, prepare
 from suite.run.attempt import attempt
 from suite.run.child import Place
@@ -118,7 +118,11 @@ def _headers(
     """
     environments: dict[SideName, Environment] = {}
     for side in SIDES:
-        environments[side] = prepare.named(probe(asked.platform, place=places[side]), asked.machine)
+        try:
+            found = probe(asked.platform, place=places[side])
+        except PlatformError as error:
+            raise PlatformError(f"{side}: {error}") from error
+        environments[side] = prepare.named(found, asked.machine)
         if asked.require is not None:
             prepare.require(environments[side], asked.require)
     same_devices(environments["base"], environments["new"])
@@ -173,7 +177,7 @@ def _announce(header: JournalHeader, plan: PairPlan, asked: Namespace, console: 
     cases = units.counted(len(planned), "case", "cases")
     where = device_name(header.environment)
     pairs = f"{LOOKS[0]} to {LOOKS[-1]} pairs of processes"
-    console.print(f"base against new on {where}: {cases}, {pairs}, at most {words}", soft_wrap=True)
+    Page(console).line(f"base against new on {where}: {cases}, {pairs}, at most {words}")
 
 
 def _measure(

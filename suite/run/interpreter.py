@@ -20,6 +20,8 @@ from suite.run.child import HERE, Place, package_home
 NEEDED = ("jax", "flax", "optax", "numpy", "msgspec")
 LEAST_PYTHON = (3, 11)
 _TIMEOUT_S = 60.0
+_SHOWN = 200
+"""Characters of what a program that is no interpreter said."""
 
 # For any Python 3: what is too old must be able to say so. Nothing is imported, since the wrong
 # environment might take long over it or crash; the probe does that later, and reports it.
@@ -101,13 +103,10 @@ def _ask(executable: str, variables: Mapping[str, str], flag: str) -> _Answers:
             check=True,
         )
         answers = msgspec.json.decode(done.stdout, type=_Answers)
-    except subprocess.CalledProcessError as error:
-        said = (error.stderr or b"").decode(errors="replace").strip().splitlines()
-        raise ConfigError(
-            f"{flag}: {executable} does not run Python: {said[-1] if said else error}."
-        ) from error
     except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
-        raise ConfigError(f"{flag}: {executable} does not run Python: {error}.") from error
+        raise ConfigError(
+            f"{flag}: expected a Python interpreter; {executable} does not run Python: {_why_not(error)}."
+        ) from error
     if answers.version[:2] < LEAST_PYTHON:
         least, found = ".".join(map(str, LEAST_PYTHON)), ".".join(map(str, answers.version))
         raise ConfigError(f"{flag}: expected Python {least} or newer, found {found} in {executable}.")
@@ -118,6 +117,19 @@ def _ask(executable: str, variables: Mapping[str, str], flag: str) -> _Answers:
             f"{', '.join(NEEDED)} must be. Install what is missing with: {executable} -m pip install {names}"
         )
     return answers
+
+
+def _why_not(error: Exception) -> str:
+    """Why an interpreter gave no answers, in a few words: the errors' own texts hold the whole question."""
+    match error:
+        case subprocess.CalledProcessError():
+            said = (error.stderr or b"").decode(errors="replace").strip().splitlines()
+            return f"{said[-1]:.{_SHOWN}}" if said else f"exit code {error.returncode}"
+        case subprocess.TimeoutExpired():
+            return f"no answer within {_TIMEOUT_S:.0f} s"
+        case OSError():
+            return error.strerror or str(error)
+    return "it answered something else"
 
 
 @contextlib.contextmanager

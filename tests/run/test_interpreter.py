@@ -90,7 +90,8 @@ def test_what_is_missing_is_named_with_a_way_to_install_it(tmp_path: Path) -> No
             '{"version": [3, 9, 2], "missing": [], "jaxlib": null}',
             "expected Python 3.11 or newer, found 3.9.2",
         ),
-        ("hello", "does not run Python"),
+        ("hello", "does not run Python: it answered something else"),
+        ("[1]", "it answered something else"),
     ],
 )
 def test_what_is_no_such_interpreter(tmp_path: Path, answer: str, expected: str) -> None:
@@ -99,10 +100,19 @@ def test_what_is_no_such_interpreter(tmp_path: Path, answer: str, expected: str)
 
 def test_what_does_not_start(tmp_path: Path) -> None:
     assert "does not run Python: broken" in refused(script(tmp_path / "python", "echo broken >&2; exit 3"))
+    assert refused(script(tmp_path / "silent", "exit 3")).endswith("does not run Python: exit code 3.")
+    assert len(refused(script(tmp_path / "wordy", "echo \"$0 $@\" | tr '\\n' ' ' >&2; exit 3"))) < 400
+    (tmp_path / "data").write_text("")
+    assert refused(tmp_path / "data").endswith("does not run Python: Permission denied.")
     assert "there is no" in refused(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
     assert "has no bin/python" in refused(tmp_path / "empty")
     assert "found 'no-such-python'" in refused("no-such-python")
+
+
+def test_what_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "_TIMEOUT_S", 0.2)
+    assert refused(script(tmp_path / "python", "exec sleep 30")).endswith("no answer within 0 s.")
 
 
 def test_the_questions_are_answered_without_importing_anything() -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from suite.errors import ConfigError, nearest
 from suite.spec.case import Case, ParamValue
 from suite.spec.catalogue.bert import BERT
+from suite.spec.catalogue.dlrm import DLRM
 from suite.spec.catalogue.gpt import GPT
 from suite.spec.catalogue.linear import LINEAR
 from suite.spec.catalogue.llama import LLAMA
@@ -20,7 +21,7 @@ from suite.spec.catalogue.mlp import MLP
 from suite.spec.catalogue.resnet import RESNET
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA)}
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA, DLRM)}
 _Name = TypeVar("_Name", bound=str)
 
 

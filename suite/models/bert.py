@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from suite.models.attention import full_attention
-from suite.models.layers import LayerNorm, dense, embedding, initial_stddev, unembed
+from suite.models.layers import LayerNorm, dense, embedding, exact_gelu, initial_stddev, unembed
 from suite.models.precision import Policy
 from suite.models.stack import Stack
 
@@ -151,21 +151,3 @@ class MaskedLanguageModel(nnx.Module):
 def norm(width: int, *, policy: Policy, rngs: nnx.Rngs) -> LayerNorm:
     """Returns a layer norm with BERT's epsilon."""
     return LayerNorm(width, epsilon=NORM_EPSILON, policy=policy, rngs=rngs)
-
-
-@jax.custom_vjp
-def exact_gelu(x: jax.Array) -> jax.Array:
-    """GELU with the error function, in float32 and cast back.
-
-    Its gradient keeps nothing but `x`, in whatever dtype that is: differentiated as it stands, it
-    would keep float32 values of the largest activation there is.
-    """
-    return jax.nn.gelu(x.astype(jnp.float32), approximate=False).astype(x.dtype)
-
-
-def _gelu_gradient(x: jax.Array, gradient: jax.Array) -> tuple[jax.Array]:
-    _, pull = jax.vjp(lambda x: jax.nn.gelu(x, approximate=False), x.astype(jnp.float32))
-    return (pull(gradient.astype(jnp.float32))[0].astype(x.dtype),)
-
-
-exact_gelu.defvjp(lambda x: (exact_gelu(x), x), _gelu_gradient)

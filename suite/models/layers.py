@@ -55,6 +55,24 @@ def unembed(x_bsd: jax.Array, table: nnx.Embed, *, policy: Policy) -> jax.Array:
     return jnp.einsum("bsd,vd->bsv", x_bsd, table_vd, precision=policy.matmul)
 
 
+@jax.custom_vjp
+def exact_gelu(x: jax.Array) -> jax.Array:
+    """GELU with the error function, in float32 and cast back.
+
+    Its gradient keeps nothing but `x`, in whatever dtype that is: differentiated as it stands, it
+    would keep float32 values of the largest activation there is.
+    """
+    return jax.nn.gelu(x.astype(jnp.float32), approximate=False).astype(x.dtype)
+
+
+def _gelu_gradient(x: jax.Array, gradient: jax.Array) -> tuple[jax.Array]:
+    _, pull = jax.vjp(lambda x: jax.nn.gelu(x, approximate=False), x.astype(jnp.float32))
+    return (pull(gradient.astype(jnp.float32))[0].astype(x.dtype),)
+
+
+exact_gelu.defvjp(lambda x: (exact_gelu(x), x), _gelu_gradient)
+
+
 class LayerNorm(nnx.Module):
     """Layer normalisation in float32, cast back to the compute dtype."""
 

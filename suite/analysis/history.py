@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from suite.analysis.changes import Change, Floats, find_changes
-from suite.analysis.identity import Difference, field_differences, same_machine
+from suite.analysis.identity import Difference, by_machine, field_differences
 from suite.analysis.index.database import Line
 from suite.analysis.index.reading import summaries
 from suite.analysis.metrics import Metric
@@ -151,7 +151,7 @@ def history(
         for line in sorted(found.lines)
         if line.paired is not None
     ]
-    groups = _by_machine(lines, machine)
+    groups = _of_machines(lines, machine)
     keys = _chosen_keys(lines, case)
     drafts = [(place, group, _drafts(group, metric, keys)) for place, group in groups]
     count = sum(bool(draft.values) for _, _, of_machine in drafts for draft in of_machine)
@@ -170,26 +170,18 @@ def _each_once(lines: Iterable[Line]) -> tuple[list[Line], list[str]]:
     return list(seen.values()), twice
 
 
-def _by_machine(lines: Sequence[Line], wanted: str | None) -> list[tuple[Machine, list[Line]]]:
-    """The lines of each machine, which is described as in its newest run."""
+def _of_machines(lines: Sequence[Line], wanted: str | None) -> list[tuple[Machine, list[Line]]]:
+    """The lines of each machine that is wanted, which is described as in its newest run."""
     machines = {text: msgspec.json.decode(text, type=Machine) for text in {line.machine for line in lines}}
-    if wanted is not None:
-        ids = {machine.machine_id for machine in machines.values()}
-        if not any(_matches(name, wanted) for name in ids):
-            raise ConfigError(f"--machine: no run of a machine {wanted!r}. {nearest(wanted, ids)}")
-        lines = [line for line in lines if _matches(machines[line.machine].machine_id, wanted)]
-    groups: list[list[Line]] = []
-    group_of: dict[str, list[Line]] = {}
-    for line in lines:
-        if line.machine not in group_of:
-            alike = (g for g in groups if same_machine(machines[g[0].machine], machines[line.machine]))
-            group = next(alike, None)
-            if group is None:
-                group = []
-                groups.append(group)
-            group_of[line.machine] = group
-        group_of[line.machine].append(line)
-    return [(machines[group[-1].machine], group) for group in groups]
+    groups = by_machine(lines, lambda line: machines[line.machine])
+    found = [(machines[group[-1].machine], group) for group in groups]
+    if wanted is None:
+        return found
+    chosen = [pair for pair in found if _matches(pair[0].machine_id, wanted)]
+    if not chosen:
+        ids = {machine.machine_id for machine, _ in found}
+        raise ConfigError(f"--machine: no run of a machine {wanted!r}. {nearest(wanted, ids)}")
+    return chosen
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -7,13 +7,16 @@ Software  differs: what a regression check is about; every difference is said
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
 from suite.record.schema import Environment, Machine, ResultFile, Run
 from suite.spec.case import Case
+
+_T = TypeVar("_T")
 
 # Kernels and firmware keep a little more or less of it for themselves from version to version.
 _RAM_TOLERANCE = 0.05
@@ -33,6 +36,22 @@ class Difference:
 def same_machine(base: Machine, new: Machine) -> bool:
     """Whether two runs took place on one machine, on the same devices of it."""
     return base.machine_id == new.machine_id and looks_alike(base, new)
+
+
+def by_machine(items: Iterable[_T], machine_of: Callable[[_T], Machine]) -> list[list[_T]]:
+    """The items of each machine, in their order; machines in the order in which they first come up."""
+    groups: list[list[_T]] = []
+    of_id: dict[str, list[list[_T]]] = {}
+    for item in items:
+        machine = machine_of(item)
+        alike = of_id.setdefault(machine.machine_id, [])
+        group = next((group for group in alike if same_machine(machine_of(group[0]), machine)), None)
+        if group is None:
+            group = []
+            groups.append(group)
+            alike.append(group)
+        group.append(item)
+    return groups
 
 
 def looks_alike(base: Machine, new: Machine) -> bool:

@@ -74,7 +74,10 @@ def measure(sources: Sequence[Source]) -> Noise:
     for key in dict.fromkeys(result.key for source in runs for result in source.file.results):
         counted = [source for source in runs if _counts(source, key)]
         if len(counted) < LEAST_RUNS:
-            left_out.append(f"{key}: needs {LEAST_RUNS} runs, found {len(counted)}")
+            left_out.append(
+                f"{key}: needs {LEAST_RUNS} runs of {LEAST_PROCESSES} processes or more, "
+                f"found {len(counted)} among {len(runs)}"
+            )
             continue
         found += [floor for metric in METRICS for floor in _floor(counted, key, metric)]
     if not found:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suite.analysis.files import load
-from suite.analysis.identity import same_machine
+from suite.analysis.identity import by_machine
 from suite.analysis.index.listing import listed
 from suite.errors import ConfigError, ResultFileError
 from suite.record.schema import Environment, Result, ResultFile
@@ -174,14 +174,7 @@ def _refuse_twice(path: Path, run: str, started_at: str, seen: dict[str, Path]) 
 
 
 def _sides(argument: str, sources: Iterable[Source]) -> list[Side]:
-    machines: list[list[Source]] = []
-    for source in sources:
-        machine = source.file.environment.machine
-        group = next((g for g in machines if same_machine(g[0].file.environment.machine, machine)), None)
-        if group is None:
-            machines.append([source])
-        else:
-            group.append(source)
+    machines = by_machine(sources, lambda source: source.file.environment.machine)
     return [_side(argument, group) for group in machines]
 
 

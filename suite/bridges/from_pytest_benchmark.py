@@ -81,14 +81,7 @@ def read(data: bytes, where: str) -> tuple[ResultFile | None, list[str]]:
     Raises:
         ResultFileError: it is not what pytest-benchmark writes.
     """
-    try:
-        document = msgspec.json.decode(data, type=_Document)
-        started = _moment(document.datetime)
-        environment = _environment(document.machine_info)
-    except (msgspec.DecodeError, ValueError) as error:
-        raise ResultFileError(
-            f"{where}: expected the JSON of pytest-benchmark 4 or newer: {error}."
-        ) from error
+    document, started, environment = _decode(data, where)
     outcomes: list[Outcome] = []
     cases: dict[str, Case] = {}
     left_out = []
@@ -108,6 +101,17 @@ def read(data: bytes, where: str) -> tuple[ResultFile | None, list[str]]:
         cases=list(cases.values()),
     )
     return fold(header, outcomes, "complete", started), left_out
+
+
+def _decode(data: bytes, where: str) -> tuple[_Document, str, Environment]:
+    """The document, its time and its machine."""
+    try:
+        document = msgspec.json.decode(data, type=_Document)
+        return document, _moment(document.datetime), _environment(document.machine_info)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise ResultFileError(
+            f"{where}: expected what pytest-benchmark 4 or newer writes: {error}."
+        ) from error
 
 
 def _moment(text: str) -> str:

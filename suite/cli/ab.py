@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from suite.cli.flags import PLATFORMS, add_selection, examples, verb
+from suite.cli.flags import add_files, add_metric, add_platform, add_selection, add_threshold, examples, verb
 
 SIDES = ("base", "new")
 
@@ -34,9 +34,7 @@ def add_parser(verbs: Any) -> None:
     _add_sides(parser.add_argument_group("the two sides"))
     add_selection(parser.add_argument_group("what to measure"))
     _add_how(parser.add_argument_group("how"))
-    files = parser.add_argument_group("files")
-    files.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
-    files.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
+    add_files(parser.add_argument_group("files"))
 
 
 def _add_sides(group: Any) -> None:
@@ -62,23 +60,13 @@ def _add_sides(group: Any) -> None:
 
 
 def _add_how(group: Any) -> None:
-    group.add_argument(
-        "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
-    )
-    group.add_argument(
-        "--metric",
-        choices=("step_time", "latency", "tail", "memory", "compile"),
-        default="step_time",
-        help="what is compared (default: step_time)",
-    )
+    add_threshold(group)
+    add_metric(group)
     group.add_argument(
         "--budget", metavar="TIME", help="go for no further look that would take longer: 90s, 5m, 1h"
     )
     group.add_argument("--timeout", metavar="TIME", help="end a process after this long")
-    group.add_argument("--platform", choices=PLATFORMS, help="measure on this; by default JAX's own choice")
-    group.add_argument(
-        "--require", choices=PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
-    )
+    add_platform(group)
     group.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
     group.add_argument("--yes", action="store_true", help="go ahead though it may take more than 30 minutes")
     group.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")

@@ -158,12 +158,7 @@ def _announce(header: JournalHeader, plan: PairPlan, asked: Namespace, console: 
     Raises:
         ConfigError: more than half an hour, and nobody said yes.
     """
-    machine = header.environment.machine
-    rates = (
-        estimate.cpu_rates()
-        if machine.platform == "cpu"
-        else estimate.accelerator_rates(machine.platform, machine.device_kind)
-    )
+    rates = estimate.rates_of(header.environment.machine)
     expected = estimate.expected_of_all(header.cases, header.run.settings, rates)
     planned = [PlannedCase(case.key, 2 * LOOKS[-1], expected[case.key]) for case in header.cases]
     words = in_words(planned, plan.budget_s)

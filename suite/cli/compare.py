@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from suite.cli.flags import examples, print_safely, tell
+from suite.cli.flags import add_metric, add_threshold, examples, print_safely, tell
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -39,16 +39,8 @@ def add_parser(verbs: Any) -> None:
     parser.set_defaults(verb=compare)
     parser.add_argument("base", metavar="BASE", help="a result file, a folder or a glob")
     parser.add_argument("new", nargs="*", metavar="NEW", help="likewise; one or more")
-    parser.add_argument(
-        "--threshold", default="5%", metavar="SHARE", help="a change that matters: 5%% (default) or 0.05"
-    )
-    parser.add_argument(
-        "--metric",
-        choices=("step_time", "latency", "tail", "memory", "compile"),
-        default="step_time",
-        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
-        "compile time",
-    )
+    add_threshold(parser)
+    add_metric(parser)
     parser.add_argument("--strict", action="store_true", help="exit 4 if a case is inconclusive")
     parser.add_argument("--format", choices=("text", "json", "markdown", "csv"), default="text")
 

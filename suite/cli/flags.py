@@ -39,6 +39,56 @@ def tell(text: str) -> None:
     print("\n".join(map(clean, f"jaxmark: {text}".split("\n"))), file=sys.stderr, flush=True)
 
 
+def add_metric(group: Any) -> None:
+    """Adds the flag that says which figure is compared."""
+    group.add_argument(
+        "--metric",
+        choices=("step_time", "latency", "tail", "memory", "compile"),
+        default="step_time",
+        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
+        "compile time",
+    )
+
+
+def add_threshold(group: Any, what: str = "a change that matters") -> None:
+    """Adds the flag that says which changes are too small to care about."""
+    group.add_argument("--threshold", default="5%", metavar="SHARE", help=f"{what}: 5%% (default) or 0.05")
+
+
+def add_platform(group: Any) -> None:
+    """Adds the flags that say what to measure on."""
+    group.add_argument("--platform", choices=PLATFORMS, help="measure on this; by default JAX's own choice")
+    group.add_argument(
+        "--require", choices=PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
+    )
+
+
+def add_files(group: Any) -> None:
+    """Adds the flags that say where results go, and as what machine's."""
+    group.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
+    group.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
+
+
+def add_compilers(group: Any) -> None:
+    """Adds the flags for compilers of chips that are not here."""
+    group.add_argument(
+        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
+    )
+    group.add_argument(
+        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
+    )
+
+
+def add_native_precision(group: Any) -> None:
+    """Adds the precision, where each chip may have its own."""
+    group.add_argument(
+        "--precision",
+        default="native",
+        metavar="P",
+        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
+    )
+
+
 def add_selection(what: Any) -> None:
     """Adds the flags that say which cases to measure, beside a config."""
     what.add_argument(

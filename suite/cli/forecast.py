@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from suite.cli.exits import ALL_OK, NOT_ALL_OK
-from suite.cli.flags import examples
+from suite.cli.flags import add_compilers, add_native_precision, examples
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,15 +43,24 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "workload", nargs="?", metavar="WORKLOAD", help="a name from `jaxmark list`, or file.py:name"
     )
-    what = parser.add_argument_group("what")
+    _add_what(parser.add_argument_group("what"))
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--target",
+        metavar="CHIPS",
+        help=f"with commas; v5e-8 and 8xh100 are slices (default: {TARGETS})",
+    )
+    where.add_argument(
+        "--mesh", metavar="AXES", help="chips to spread it over: data=4, fsdp=8, data=2,fsdp=4"
+    )
+    add_compilers(where)
+    parser.add_argument("--format", choices=("text", "json", "tsv"), default="text")
+
+
+def _add_what(what: Any) -> None:
     what.add_argument("--preset", metavar="P", help="size; by default the workload's usual one")
     what.add_argument("--mode", metavar="M", help="train, infer, ...; by default every mode, side by side")
-    what.add_argument(
-        "--precision",
-        default="native",
-        metavar="X",
-        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
-    )
+    add_native_precision(what)
     what.add_argument("--layers", metavar="L", help="scan, unroll")
     what.add_argument(
         "--set",
@@ -73,22 +82,6 @@ def add_parser(verbs: Any) -> None:
         metavar="FILE",
         help="compile nothing: show what matches of forecasts made before, a file or a folder",
     )
-    where = parser.add_argument_group("where")
-    where.add_argument(
-        "--target",
-        metavar="CHIPS",
-        help=f"with commas; v5e-8 and 8xh100 are slices (default: {TARGETS})",
-    )
-    where.add_argument(
-        "--mesh", metavar="AXES", help="chips to spread it over: data=4, fsdp=8, data=2,fsdp=4"
-    )
-    where.add_argument(
-        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
-    )
-    where.add_argument(
-        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
-    )
-    parser.add_argument("--format", choices=("text", "json", "tsv"), default="text")
 
 
 def forecast(asked: Namespace) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from suite.cli.compare import parse_threshold
 from suite.cli.exits import ALL_OK, NOTHING
-from suite.cli.flags import examples, print_safely, tell
+from suite.cli.flags import add_metric, add_threshold, examples, print_safely, tell
 
 
 def add_parser(verbs: Any) -> None:
@@ -30,19 +30,11 @@ def add_parser(verbs: Any) -> None:
     parser.set_defaults(verb=history)
     parser.add_argument("results", nargs="+", metavar="FOLDER", help="folders; files and quoted globs too")
     parser.add_argument("--case", metavar="GLOB", help="the cases whose key matches, such as 'gpt/*/train/*'")
-    parser.add_argument(
-        "--metric",
-        choices=("step_time", "latency", "tail", "memory", "compile"),
-        default="step_time",
-        help="step_time (default), latency of single steps, their 95th percentile (tail), peak memory or "
-        "compile time",
-    )
+    add_metric(parser)
     parser.add_argument(
         "--machine", metavar="NAME", help="the machine of this id, or those that match a glob"
     )
-    parser.add_argument(
-        "--threshold", default="5%", metavar="SHARE", help="leave out smaller changes: 5%% (default) or 0.05"
-    )
+    add_threshold(parser, "leave out smaller changes")
     parser.add_argument("--format", choices=("text", "json", "csv", "markdown"), default="text")
 
 

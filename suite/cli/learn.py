@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from suite.cli.exits import ALL_OK, INTERRUPTED, NOT_ALL_OK
-from suite.cli.flags import PLATFORMS, examples
+from suite.cli.flags import PLATFORMS, add_files, examples
 
 
 def add_parser(verbs: Any) -> None:
@@ -33,8 +33,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument("--seeds", type=int, metavar="N", help="fresh processes per task")
     parser.add_argument("--timeout", metavar="TIME", help="end a process after this long: 90s, 5m, 1h")
     parser.add_argument("--platform", choices=PLATFORMS, help="run on this; by default JAX's own choice")
-    parser.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
-    parser.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
+    add_files(parser)
 
 
 def learn(asked: Namespace) -> int:

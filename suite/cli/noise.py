@@ -19,7 +19,8 @@ def add_parser(verbs: Any) -> None:
             "jaxmark run quick          seven times or more, over a day or a week; then",
             "jaxmark noise results/     find the floors and keep them",
             "jaxmark noise              print them",
-        ),
+        )
+        + "\n\nexit codes:\n  0 fine; 2 bad input, or too few runs to say anything",
     )
     parser.set_defaults(verb=noise)
     parser.add_argument("results", nargs="*", metavar="RESULT", help="result files, folders or globs")

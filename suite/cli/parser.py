@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from suite import __version__
 from suite.cli import ab, compare, exporting, forecast, history, importing, learn, noise, portability
-from suite.cli.flags import PLATFORMS, add_selection, examples, verb
+from suite.cli.flags import PLATFORMS, add_files, add_platform, add_selection, examples, verb
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -101,18 +101,14 @@ def _add_run(verbs: Any) -> None:
         "--budget", metavar="TIME", help="start no process known to end later than this: 90s, 5m, 1h"
     )
     how.add_argument("--timeout", metavar="TIME", help="end a process after this long")
-    how.add_argument("--platform", choices=PLATFORMS, help="run on this; by default JAX's own choice")
-    how.add_argument(
-        "--require", choices=PLATFORMS, help="exit 2 before anything runs if JAX runs on another"
-    )
+    add_platform(how)
     how.add_argument("--yes", action="store_true", help="go ahead with a run of more than 30 minutes")
     how.add_argument(
         "--dry-run", action="store_true", help="show the cases and estimates, and measure nothing"
     )
     files = run.add_argument_group("files")
-    files.add_argument("--out", default="results", metavar="DIR", help="results folder (default: results)")
+    add_files(files)
     files.add_argument("--resume", metavar="FILE", help="go on with the run in this file or journal")
-    files.add_argument("--machine", metavar="NAME", help="name this machine, for throw-away CI runners")
 
 
 def _add_show(verbs: Any) -> None:
@@ -151,10 +147,11 @@ def _add_list(verbs: Any) -> None:
     listing = verbs.add_parser(
         "list",
         help="workloads, presets and configs",
-        description="List workloads with their presets, parameters and FLOPs, and the configs.",
-        epilog=examples("jaxmark list", "jaxmark list --format json | jq ."),
+        description="List workloads with their presets, parameters, FLOPs and memory, and the configs.",
+        epilog=examples("jaxmark list", "jaxmark list gpt", "jaxmark list --format json | jq ."),
     )
     listing.set_defaults(verb=verb("suite.cli.verbs", "list_all"))
+    listing.add_argument("workload", nargs="?", metavar="WORKLOAD", help="only this one, in detail")
     listing.add_argument("--format", choices=("text", "json", "tsv"), default="text")
 
 

@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from suite.cli.exits import ALL_OK, NOT_ALL_OK
-from suite.cli.flags import examples
+from suite.cli.flags import add_compilers, add_native_precision, examples
 
 if TYPE_CHECKING:
     from suite.forecast.protocol import Job
@@ -37,12 +37,7 @@ def add_parser(verbs: Any) -> None:
         metavar="CHIPS",
         help="or all (default: %(default)s)",
     )
-    parser.add_argument(
-        "--precision",
-        default="native",
-        metavar="P",
-        help="fp32, default, bf16, fp16, or native: the 16 bits that a chip has units for (default: native)",
-    )
+    add_native_precision(parser)
     parser.add_argument(
         "--only", metavar="GLOB", help="cases of any preset whose key matches, several with commas"
     )
@@ -52,12 +47,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument(
         "--all-layers", action="store_true", help="layers scanned and unrolled, not only as by default"
     )
-    parser.add_argument(
-        "--timeout", default="10m", metavar="TIME", help="give a case up after this long (default: 10m)"
-    )
-    parser.add_argument(
-        "--python", metavar="PATH", help="an environment that has the compilers, in place of one made here"
-    )
+    add_compilers(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

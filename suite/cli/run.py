@@ -100,14 +100,9 @@ def _environment(platform: str | None, asked: Namespace) -> Environment:
 
 
 def _plan(header: JournalHeader, budget_s: float | None) -> Plan:
-    machine = header.environment.machine
-    rates = (
-        estimate.cpu_rates()
-        if machine.platform == "cpu"
-        else estimate.accelerator_rates(machine.platform, machine.device_kind)
-    )
+    rates = estimate.rates_of(header.environment.machine)
     expected = estimate.expected_of_all(header.cases, header.run.settings, rates)
-    return Plan(budget_s, worker_memory_limit(machine.platform), expected)
+    return Plan(budget_s, worker_memory_limit(header.environment.machine.platform), expected)
 
 
 def _planned(header: JournalHeader, outcomes: Sequence[Outcome], plan: Plan) -> list[PlannedCase]:

@@ -92,9 +92,9 @@ def list_all(asked: Namespace) -> int:
     from suite.report.text import make_console
 
     if asked.format == "text":
-        listing.show_list(make_console())
+        listing.show_list(make_console(), asked.workload)
     else:
-        print(listing.as_json() if asked.format == "json" else listing.as_tsv())
+        print((listing.as_json if asked.format == "json" else listing.as_tsv)(asked.workload))
     return ALL_OK
 
 

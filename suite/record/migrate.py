@@ -24,16 +24,13 @@ def migrate(
     migrations: Mapping[int, Migration] = MIGRATIONS,
     target: int = SCHEMA_VERSION,
 ) -> Document:
-    """Brings a decoded file, or the header of a journal, to schema `target`, a version at a time.
+    """Returns a decoded file, or the header of a journal, at schema `target`, a version at a time.
 
     Args:
         document: the decoded JSON object; a migration may change it in place.
         where: the file's name, for messages.
         migrations: version -> function to the next version.
         target: the version wanted.
-
-    Returns:
-        The document at version `target`.
 
     Raises:
         ResultFileError: `schema_version` is missing, no whole number, newer than `target`, or

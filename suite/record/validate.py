@@ -53,7 +53,11 @@ def _compare(where: str, stored: Result, derived: Result) -> Iterator[str]:
     after: dict[str, Any] = msgspec.to_builtins(derived.summary)
     for name, value in after.items():
         if not _equal(before[name], value):
-            yield f"{where}.summary.{name}: the raw samples give {value}, found {before[name]}"
+            yield f"{where}.summary.{name}: the raw samples give {_json(value)}, found {_json(before[name])}"
+
+
+def _json(value: object) -> str:
+    return "null" if value is None else str(value)
 
 
 def _equal(stored: object, derived: object) -> bool:

@@ -12,23 +12,30 @@ from suite.report import units
 from suite.report.rows import to_json, to_tsv
 from suite.report.text import Page
 from suite.spec import catalogue, config
+from suite.spec.catalogue.memory import memory_of
 from suite.spec.sources import entry_points
-from suite.spec.workload import WorkloadSpec
+from suite.spec.workload import Preset, WorkloadSpec
+
+_NA = "-"
 
 
-def show_list(console: Console) -> None:
-    """Prints every workload with its presets, and every config that a name reaches."""
+def show_list(console: Console, workload: str | None = None) -> None:
+    """Prints every workload with its presets, and every config that a name reaches; or one in detail.
+
+    Raises:
+        ConfigError: there is no such workload; the message names the nearest.
+    """
     page = Page(console)
+    if workload is not None:
+        _workload(page, catalogue.get(workload))
+        _details(page, catalogue.get(workload))
+        _how_to_read(page)
+        return
     for number, spec in enumerate(catalogue.all_specs()):
         if number:
             console.print()
         _workload(page, spec)
-    own = entry_points()
-    if own:
-        page.heading("From installed packages")
-        page.table(
-            ("name", "from"), [[name, own[name]] for name in sorted(own)], left=(0, 1), wraps=1, indent=2
-        )
+    _own(page)
     page.heading("Configs")
     page.table(
         ("name", "cases", "description"),
@@ -40,38 +47,69 @@ def show_list(console: Console) -> None:
         wraps=2,
         indent=2,
     )
+    _how_to_read(page)
+
+
+def _own(page: Page) -> None:
+    own = entry_points()
+    if own:
+        page.heading("From installed packages")
+        page.table(
+            ("name", "from"), [[name, own[name]] for name in sorted(own)], left=(0, 1), wraps=1, indent=2
+        )
+
+
+def _how_to_read(page: Page) -> None:
     page.heading("How to read it")
-    page.line(
-        "FLOPs are those of products and convolutions, for one item at the default batch; two batches are "
-        "those of the modes, in their order.",
-        indent=2,
-    )
-    page.line("`jaxmark run CONFIG` or `jaxmark run --workload NAME` measures.", indent=2)
+    for line in (
+        "FLOPs are those of products and convolutions, for one item at the default batch.",
+        "weights and state: bytes in float32 of the parameters, and of all that a step keeps for the next, "
+        "which in training is the optimiser's too, in decoding the cache. What a step needs besides, "
+        "activations above all, is for `jaxmark forecast`.",
+        "FLOPs/byte: arithmetic intensity, a step's FLOPs over the fewest bytes that it can move.",
+        "`jaxmark list NAME` shows where the sizes of a workload come from, and its settings.",
+        "`jaxmark run CONFIG` or `jaxmark run --workload NAME` measures.",
+    ):
+        page.line(line, indent=2)
 
 
-def presets() -> Iterator[dict[str, Any]]:
-    """One row for each workload, preset and mode."""
-    for spec in catalogue.all_specs():
+def presets(workload: str | None = None) -> Iterator[dict[str, Any]]:
+    """One row for each workload, preset and mode; of one workload if it is named.
+
+    Raises:
+        ConfigError: there is no such workload; the message names the nearest.
+    """
+    for spec in catalogue.all_specs() if workload is None else [catalogue.get(workload)]:
         for name, preset in spec.presets.items():
             for mode in spec.modes:
-                case = catalogue.resolve(spec.name, preset=name, mode=mode)
-                terms, items, item, parameters = catalogue.work(case)
-                yield {
-                    "workload": spec.name,
-                    "version": spec.version,
-                    "preset": name,
-                    "mode": mode,
-                    "parameters": parameters,
-                    "batch": case.batch,
-                    "items": items,
-                    "item": item,
-                    "flops_per_step": sum(terms.values()),
-                    "flops_per_item": sum(terms.values()) / items,
-                    "precisions": list(spec.precisions),
-                    "layers": list(spec.layers),
-                    "dims": dict(preset.dims),
-                    "source": preset.source,
-                }
+                yield _row(spec, name, preset, mode)
+
+
+def _row(spec: WorkloadSpec, name: str, preset: Preset, mode: str) -> dict[str, Any]:
+    case = catalogue.resolve(spec.name, preset=name, mode=mode)
+    terms, items, item, parameters = catalogue.work(case)
+    flops, memory = sum(terms.values()), memory_of(case)
+    return {
+        "workload": spec.name,
+        "version": spec.version,
+        "preset": name,
+        "mode": mode,
+        "family": spec.family,
+        "parameters": parameters,
+        "batch": case.batch,
+        "items": items,
+        "item": item,
+        "flops_per_step": flops,
+        "flops_per_item": flops / items,
+        "weights_bytes": memory.weights if memory else None,
+        "state_bytes": memory.state if memory else None,
+        "bytes_min": memory.moved if memory else None,
+        "flops_per_byte": flops / memory.moved if memory else None,
+        "precisions": list(spec.precisions),
+        "layers": list(spec.layers),
+        "dims": dict(preset.dims),
+        "source": preset.source,
+    }
 
 
 def configs() -> Iterator[dict[str, Any]]:
@@ -90,39 +128,56 @@ def configs() -> Iterator[dict[str, Any]]:
             }
 
 
-def as_json() -> str:
-    """Workloads and configs for scripts."""
+def as_json(workload: str | None = None) -> str:
+    """Workloads and configs for scripts; the presets of one workload if it is named."""
+    if workload is not None:
+        return to_json({"presets": list(presets(workload))})
     return to_json({"presets": list(presets()), "own": entry_points(), "configs": list(configs())})
 
 
-def as_tsv() -> str:
+def as_tsv(workload: str | None = None) -> str:
     """The presets for scripts; configs are in the JSON only."""
-    return to_tsv(list(presets()))
+    return to_tsv(list(presets(workload)))
 
 
 def _workload(page: Page, spec: WorkloadSpec) -> None:
     page.line(f"{spec.name} (v{spec.version}): {spec.summary}", style="bold")
     page.line(
-        f"precisions {', '.join(spec.precisions)}; layers {', '.join(spec.layers)}; items are {spec.item}s",
-        indent=2,
+        f"{spec.family}; precisions {', '.join(spec.precisions)}; layers {', '.join(spec.layers)}", indent=2
     )
-    by_preset: dict[str, list[dict[str, Any]]] = {}
-    for row in presets():
-        if row["workload"] == spec.name:
-            by_preset.setdefault(row["preset"], []).append(row)
-    page.table(
-        ("preset", "parameters", "batch", *(f"{mode} FLOPs" for mode in spec.modes), "from"),
-        [
+    rows: list[list[str]] = []
+    for row in presets(spec.name):
+        first = not rows or row["mode"] == spec.modes[0]
+        rows.append(
             [
-                preset,
-                f"{rows[0]['parameters']:,}",
-                "/".join(dict.fromkeys(str(row["batch"]) for row in rows)),
-                *(units.count(row["flops_per_item"]) for row in rows),
-                rows[0]["source"],
+                row["preset"] if first else "",
+                f"{row['parameters']:,}",
+                row["mode"],
+                str(row["batch"]),
+                units.count(row["flops_per_item"]),
+                _size(row["weights_bytes"]),
+                _size(row["state_bytes"]),
+                _NA if row["flops_per_byte"] is None else units.significant(row["flops_per_byte"]),
             ]
-            for preset, rows in by_preset.items()
-        ],
-        left=(0, len(spec.modes) + 3),
-        wraps=len(spec.modes) + 3,
+        )
+    page.table(
+        ("preset", "parameters", "mode", "batch", f"FLOPs/{spec.item}", "weights", "state", "FLOPs/byte"),
+        rows,
+        left=(0, 2),
         indent=2,
     )
+
+
+def _details(page: Page, spec: WorkloadSpec) -> None:
+    """Where the sizes come from, their dimensions, and what a case may set besides."""
+    for name, preset in spec.presets.items():
+        page.heading(name)
+        page.line(preset.source, indent=2)
+        page.line(", ".join(f"{key} {value:,}" for key, value in preset.dims.items()), indent=2)
+    if spec.settings:
+        page.heading("Settings")
+        page.pairs([(name, setting.summary) for name, setting in spec.settings.items()])
+
+
+def _size(count: int | None) -> str:
+    return _NA if count is None else units.size(count)

@@ -10,8 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -23,13 +22,13 @@ from suite.record.paired import SideName
 from suite.record.schema import JournalHeader, Outcome, Process, Stage
 from suite.report import units
 from suite.report.comparing import words
+from suite.report.live import LiveTable
 from suite.report.text import clean
 from suite.run.pairs import Ended, PairPlan, processes_of
 from suite.run.schedule import usual_seconds
 from suite.spec.case import Case
 from suite.spec.durations import format_duration
 
-_LEAST_SECONDS_BETWEEN = 0.5
 NOT_A_VERDICT = "not a verdict"
 
 
@@ -192,23 +191,13 @@ class PlainPairProgress:
         self._console.print(Text(text), soft_wrap=True)
 
 
-class LivePairProgress:
+class LivePairProgress(LiveTable):
     """A table that is drawn anew in place: for terminals. It goes when the pairs end."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._drawn_at = 0.0
-
-    def close(self) -> None:
-        """Takes the table away. Closing twice is fine."""
-        self._live.stop()
 
     def started(self, headers: Sequence[JournalHeader], plan: PairPlan, paths: Sequence[Path]) -> None:
         """Starts the table."""
         self._board = PairBoard(headers, plan)
-        self._live.start()
-        self._draw()
+        self._begin()
 
     def pair_started(self, index: int, cases: int) -> None:
         """Shows the pair."""
@@ -225,17 +214,11 @@ class LivePairProgress:
         self._board.stage = stage
         self.tick()
 
-    def tick(self) -> None:
-        """Draws, unless that was just done."""
-        if time.monotonic() - self._drawn_at >= _LEAST_SECONDS_BETWEEN:
-            self._draw()
-
     def process_finished(self, side: SideName, outcome: Outcome) -> None:
         """Shows the new figures; a failure stays on the screen above the table."""
         self._board.finish(side, outcome)
         if outcome.failure is not None:
-            line = Text(f"{clean(outcome.key)}  {self._board.reason(side, outcome)}", style="red")
-            self._console.print(line, soft_wrap=True)
+            self._say_failed(outcome.key, self._board.reason(side, outcome))
         self._draw()
 
     def looked(self, key: str, look: Look) -> None:
@@ -243,18 +226,9 @@ class LivePairProgress:
         self._board.looks[key] = look
         self._draw()
 
-    def stopping(self) -> None:
-        """Takes the table away before the files are written."""
-        self._live.stop()
-        self._console.print("interrupted: writing what there is")
-
     def finished(self, ended: Ended) -> None:
         """Takes the table away; the results follow."""
-        self._live.stop()
-
-    def _draw(self) -> None:
-        self._drawn_at = time.monotonic()
-        self._live.update(Group(self._heading(), self._table()), refresh=True)
+        self.close()
 
     def _heading(self) -> Text:
         parts = [self._board.heading()]
@@ -270,7 +244,7 @@ class LivePairProgress:
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("status", no_wrap=True)
         board = self._board
-        for case in board.cases[: max(3, self._console.size.height - 4)]:
+        for case in self._visible(board.cases, board.current and board.current[0]):
             figures = [board.figure(case.key, side) for side in _SIDES]
             row = [clean(case.key), *figures, board.change(case.key), str(board.pairs(case.key))]
             table.add_row(*(Text(text) for text in (*row, board.status(case.key))))

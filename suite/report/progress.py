@@ -1,28 +1,23 @@
-"""Shows a run as it goes: a live table on a terminal, plain lines elsewhere.
-
-The screen is drawn from the orchestrator's own thread, at most twice a second while a worker
-measures, so that drawing takes nothing from the cores that are being timed.
-"""
+"""Shows a run as it goes: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from suite.analysis.summary import summarise
 from suite.record.schema import JournalHeader, Outcome, Process, ResultFile, Stage, Work
 from suite.report import units
+from suite.report.live import LiveTable
 from suite.report.text import clean
 from suite.run.schedule import Plan, seconds_left
 from suite.spec.case import Case
 from suite.spec.durations import format_duration
 
-_LEAST_SECONDS_BETWEEN = 0.5
 _STATUS_STYLE = {"ok": "green", "measuring": "bold cyan", "waiting": "dim"}
 
 
@@ -158,7 +153,7 @@ class PlainProgress:
         self._console.print(Text(text), soft_wrap=True)
 
 
-class LiveProgress:
+class LiveProgress(LiveTable):
     """A table that is drawn anew in place: for terminals. It goes when the run ends.
 
     Attributes:
@@ -167,17 +162,14 @@ class LiveProgress:
 
     def __init__(self, console: Console) -> None:
         self.ended: str | None = None
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._drawn_at = 0.0
+        super().__init__(console)
 
     def run_started(self, header: JournalHeader, plan: Plan, path: Path, done: list[Outcome]) -> None:
         """Starts the table."""
         self._board = Board(header, plan, done)
         self._path = path
         self._round = 0
-        self._live.start()
-        self._draw()
+        self._begin()
 
     def round_started(self, index: int, cases: int) -> None:
         """Shows the round."""
@@ -194,36 +186,17 @@ class LiveProgress:
         self._board.stage = stage
         self.tick()
 
-    def tick(self) -> None:
-        """Draws, unless that was just done."""
-        if time.monotonic() - self._drawn_at >= _LEAST_SECONDS_BETWEEN:
-            self._draw()
-
     def process_finished(self, outcome: Outcome) -> None:
         """Shows the new figure; a failure stays on the screen above the table."""
         self._board.finish(outcome)
         if outcome.failure is not None:
-            line = Text(f"{clean(outcome.key)}  {self._board.reason(outcome)}", style="red")
-            self._console.print(line, soft_wrap=True)
+            self._say_failed(outcome.key, self._board.reason(outcome))
         self._draw()
-
-    def stopping(self) -> None:
-        """Takes the table away before the file is written, so that a second Ctrl-C leaves a whole screen."""
-        self._live.stop()
-        self._console.print("interrupted: writing what there is")
 
     def run_finished(self, result: ResultFile, ended: str) -> None:
         """Takes the table away; the results follow."""
         self.ended = ended
-        self._live.stop()
-
-    def close(self) -> None:
-        """Takes the table away, however the run ended. Closing twice is fine."""
-        self._live.stop()
-
-    def _draw(self) -> None:
-        self._drawn_at = time.monotonic()
-        self._live.update(Group(self._heading(), self._table()), refresh=True)
+        self.close()
 
     def _heading(self) -> Text:
         rounds = self._board.header.run.processes_planned
@@ -240,7 +213,8 @@ class LiveProgress:
         table.add_column("processes", justify="right", no_wrap=True)
         table.add_column("status", no_wrap=True)
         planned = self._board.header.run.processes_planned
-        for case in self._visible():
+        current = self._board.current
+        for case in self._visible(self._board.header.cases, current and current[0]):
             status = self._board.status(case.key)
             table.add_row(
                 Text(clean(case.key)),
@@ -249,17 +223,6 @@ class LiveProgress:
                 Text(status, style=_STATUS_STYLE.get(status, "red")),
             )
         return table
-
-    def _visible(self) -> list[Case]:
-        """The cases that fit on the screen, the current one among them."""
-        cases = self._board.header.cases
-        room = max(3, self._console.size.height - 4)
-        if len(cases) <= room:
-            return cases
-        current = self._board.current
-        at = cases.index(current[0]) if current is not None else 0
-        first = min(max(0, at - room // 2), len(cases) - room)
-        return cases[first : first + room]
 
 
 def make_progress(console: Console) -> PlainProgress | LiveProgress:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from suite.hardware import accelerators, devices
+from suite.record.environment import Machine
 from suite.spec import catalogue
 from suite.spec.case import Case
 from suite.spec.settings import MeasureSettings
@@ -67,6 +68,13 @@ def accelerator_rates(platform: str, device_kind: str) -> Rates:
     if not known:
         return Rates({}, f"no peak of {device_kind!r} is known, so no time can be estimated")
     return Rates(known, f"{_PEAK_SHARE:.0%} of the dense peak of {device_kind}, by its vendor")
+
+
+def rates_of(machine: Machine) -> Rates:
+    """The rates of a machine that JAX has been asked about: this one."""
+    if machine.platform == "cpu":
+        return cpu_rates()
+    return accelerator_rates(machine.platform, machine.device_kind)
 
 
 def rates_here(platform: str | None) -> Rates:

@@ -83,7 +83,7 @@ def test_a_case_of_too_few_runs_is_left_out() -> None:
     sources = [run_at(n, [(case(), [4.0] * 5), (OTHER, [4.0] * (5 if n < 6 else 4))]) for n in range(7)]
     noise = measure(sources)
     assert {floor.key for floor in noise.floors} == {case().key}
-    assert noise.left_out == (f"{OTHER.key}: needs 7 runs, found 6",)
+    assert noise.left_out == (f"{OTHER.key}: needs 7 runs of 5 processes or more, found 6 among 7",)
 
 
 def test_a_failed_run_of_a_case_does_not_count() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from suite.errors import ConfigError
 from suite.report import listing
 from suite.report.text import make_console
 from suite.spec import catalogue, config
@@ -22,11 +23,10 @@ def text() -> str:
 def test_every_workload_preset_and_config_is_there() -> None:
     shown = text()
     for spec in catalogue.all_specs():
-        assert f"{spec.name} (v{spec.version}): {spec.summary}" in shown
+        assert f"{spec.name} (v{spec.version}): {spec.summary}" in " ".join(shown.split())
         for name, preset in spec.presets.items():
-            assert any(line.split()[:2] == [name, f"{preset.parameters:,}"] for line in shown.splitlines()), (
-                name
-            )
+            parameters = f"{preset.parameters_in(spec.modes[0]):,}"
+            assert any(line.split()[:2] == [name, parameters] for line in shown.splitlines()), name
     for name in config.available():
         assert any(line.split()[:1] == [name] for line in shown.splitlines()), name
 
@@ -40,6 +40,30 @@ def test_rows_are_the_catalogues_own_figures() -> None:
     assert row["parameters"] == 1_001_000
     assert row["flops_per_item"] == 2 * 1000 * 1000
     assert row["batch"] == 32
+
+
+def test_memory_and_intensity_are_known_of_every_preset_and_mode() -> None:
+    for row in listing.presets():
+        assert row["weights_bytes"] == 4 * row["parameters"], row
+        assert row["state_bytes"] >= row["weights_bytes"], row
+        assert row["flops_per_byte"] == row["flops_per_step"] / row["bytes_min"], row
+
+
+def test_no_line_is_wider_than_a_page() -> None:
+    assert max(map(len, text().splitlines())) <= 100
+
+
+def test_one_workload_is_shown_in_detail() -> None:
+    file = io.StringIO()
+    listing.show_list(make_console(file), "gpt")
+    shown = " ".join(file.getvalue().split())
+    spec = catalogue.get("gpt")
+    assert all(preset.source in shown for preset in spec.presets.values())
+    assert all(setting.summary in shown for setting in spec.settings.values())
+    assert "lstm" not in shown
+    assert {row["workload"] for row in json.loads(listing.as_json("gpt"))["presets"]} == {"gpt"}
+    with pytest.raises(ConfigError, match="'gpt'"):
+        listing.show_list(make_console(file), "gpr")
 
 
 def test_tsv_has_the_same_rows() -> None:

@@ -123,10 +123,7 @@ def test_a_small_screen_shows_the_cases_around_the_current_one() -> None:
     cases = [case(batch=n) for n in range(1, 40)]
     console, _ = terminal(height=10)
     progress = LiveProgress(console)
-    progress.run_started(header(*cases), Plan(), Path("x"), [])
-    progress.process_started(cases[20], 0)
-    visible = progress._visible()
-    progress.close()
+    visible = progress._visible(cases, cases[20])
     assert len(visible) == 6
     assert cases[20] in visible
 

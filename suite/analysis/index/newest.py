@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from suite.analysis.identity import same_machine
+from suite.analysis.identity import by_machine
 from suite.analysis.index.database import Line
 from suite.analysis.index.reading import summaries
 from suite.record.schema import Machine
@@ -59,14 +59,7 @@ def newest(argument: str, without: frozenset[str], say: Callable[[str], None]) -
     lines = [line for line in found.lines if line.path not in without]
     lines.sort(key=lambda line: (line.started_at, line.path))
     machines = {text: msgspec.json.decode(text, type=Machine) for text in {line.machine for line in lines}}
-    groups: list[list[Line]] = []
-    for line in lines:
-        alike = (g for g in groups if same_machine(machines[g[0].machine], machines[line.machine]))
-        group = next(alike, None)
-        if group is None:
-            groups.append([line])
-        else:
-            group.append(line)
+    groups = by_machine(lines, lambda line: machines[line.machine])
     return Newest(tuple(_group(group) for group in groups), found.skipped, found.notes)
 
 

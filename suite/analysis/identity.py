@@ -38,6 +38,12 @@ def same_machine(base: Machine, new: Machine) -> bool:
     return base.machine_id == new.machine_id and looks_alike(base, new)
 
 
+def devices(machine: Machine) -> str:
+    """'2 x NVIDIA L4'; the kind alone where nobody counted them."""
+    count = "" if machine.device_count is None else f"{machine.device_count} x "
+    return f"{count}{machine.device_kind}"
+
+
 def by_machine(items: Iterable[_T], machine_of: Callable[[_T], Machine]) -> list[list[_T]]:
     """The items of each machine, in their order; machines in the order in which they first come up."""
     groups: list[list[_T]] = []

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from suite.analysis.identity import same_machine, software_differences
+from suite.analysis.identity import devices, same_machine, software_differences
 from suite.analysis.intervals import LEAST_PROCESSES
 from suite.analysis.metrics import METRICS, Metric, figures
 from suite.analysis.sides import Side, Source
@@ -149,8 +149,8 @@ def _refuse_machines(sources: Sequence[Source]) -> None:
         if not same_machine(before, after):
             raise ConfigError(
                 f"A noise floor belongs to one machine. {first.path} is of {before.machine_id} "
-                f"({before.device_count} x {before.device_kind}), {source.path} of {after.machine_id} "
-                f"({after.device_count} x {after.device_kind}). Name the files of one machine."
+                f"({devices(before)}), {source.path} of {after.machine_id} ({devices(after)}). "
+                "Name the files of one machine."
             )
 
 

@@ -140,9 +140,8 @@ class Loaded:
         machines = len({line.machine for line in lines})
         cases = len({case.key for text in {line.cases for line in lines} for case in _cases(text)})
         span = f"{lines[0].started_at} to {lines[-1].started_at}"
-        count = len(self.skipped)
-        skipped = f", {count} file{'s' if count > 1 else ''} skipped" if count else ""
-        return f"<jaxmark: {len(self)} runs, {cases} cases, {machines} machines, {span}{skipped}>"
+        counts = f"runs={len(self)} cases={cases} machines={machines} skipped={len(self.skipped)}"
+        return f"<jaxmark: {counts}, {span}>"
 
 
 def load(*paths: str | os.PathLike[str]) -> Loaded:

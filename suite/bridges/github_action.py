@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from suite.analysis.identity import devices
 from suite.record.schema import Result, ResultFile
 
 
@@ -17,7 +18,7 @@ def document(files: Sequence[ResultFile], results: Sequence[Result]) -> list[dic
 def _where(file: ResultFile) -> str:
     machine, software = file.environment.machine, file.environment.software
     return (
-        f"machine: {machine.machine_id}\ndevice: {machine.device_count} x {machine.device_kind}\n"
+        f"machine: {machine.machine_id}\ndevice: {devices(machine)}\n"
         f"jax: {software.jax}, flax: {software.flax}"
     )
 

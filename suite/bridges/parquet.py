@@ -39,7 +39,9 @@ def write(arguments: Sequence[str], path: Path) -> tuple[int, tuple[str, ...]]:
     try:
         parquet.write_table(table, path)
     except OSError as error:
-        raise StorageError(f"Cannot write {path}: {error.strerror or error}.") from error
+        raise StorageError(
+            f"Cannot write {path}: {error.strerror or error}. Name another with -o FILE."
+        ) from error
     return table.num_rows, loaded.skipped
 
 

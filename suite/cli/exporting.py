@@ -77,7 +77,9 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"Cannot write {path}: {error.strerror or error}.") from error
+        raise StorageError(
+            f"Cannot write {path}: {error.strerror or error}. Name another with -o FILE."
+        ) from error
 
 
 def _say_left_out(reasons: Iterable[str]) -> None:

@@ -147,3 +147,12 @@ def test_sides_of_pairs_share_their_hour_and_do_not_count() -> None:
     assert noise.left_out == ("r3.json: a side of `jaxmark ab`",)
     with pytest.raises(ConfigError, match="found only sides of `jaxmark ab`"):
         measure([side])
+
+
+def test_machines_are_named_also_where_nobody_counted_their_devices() -> None:
+    imported = environment(machine_id="node-1", device_kind="unknown", device_count=None)
+    sources = [run_at(0, [(case(), [4.0] * 5)]), run_at(1, [(case(), [4.0] * 5)], imported)]
+    with pytest.raises(
+        ConfigError, match=r"\(1 x .*\), .* of node-1 \(unknown\)\. Name the files of one machine"
+    ):
+        measure(sources)

@@ -51,7 +51,7 @@ def test_a_folder_is_its_runs_oldest_first(runs: Path) -> None:
     assert [file.run.id for file in loaded.files] == ["a", "b", "c"]
     assert len(loaded.skipped) == 1
     assert repr(loaded) == (
-        "<jaxmark: 3 runs, 2 cases, 2 machines, 2026-01-01T12:00:00Z to 2026-01-03T12:00:00Z, 1 file skipped>"
+        "<jaxmark: runs=3 cases=2 machines=2 skipped=1, 2026-01-01T12:00:00Z to 2026-01-03T12:00:00Z>"
     )
     with pytest.raises(ConfigError, match="expected one run, found 3: use `files`"):
         _ = loaded.results

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from suite.analysis.summary import fold
-from suite.record import store, validate
+from suite.record import loading, store, validate
 from suite.record.schema import ResultFile
 
 
@@ -23,8 +23,11 @@ def problems(path: Path) -> list[str]:
     """Lists what is wrong with a result file, down to its derived figures; nothing when valid."""
     # Read on most commands and wanted by one: what reads configs has no place in the start of compare.
     from suite.analysis.learning import problems as of_learning
-    from suite.record import learning
+    from suite.record import forecasts, learning
 
-    if learning.is_learning(path):
+    kind = loading.kind(path)
+    if kind == learning.KIND:
         return of_learning(path)
+    if kind == forecasts.KIND:
+        return forecasts.problems(path)
     return validate.problems(path, fold)

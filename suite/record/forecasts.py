@@ -48,6 +48,15 @@ def load(paths: Sequence[Path]) -> list[Forecast]:
     return list(found.values())
 
 
+def problems(path: Path) -> list[str]:
+    """Lists what is wrong with a file of forecasts; nothing when it is valid."""
+    try:
+        _load(path)
+    except ResultFileError as error:
+        return [str(error)]
+    return []
+
+
 def _load(path: Path) -> list[Forecast]:
     try:
         document: Any = msgspec.json.decode(path.read_bytes())

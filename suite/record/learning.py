@@ -7,7 +7,7 @@ small, and written anew, whole, after each process.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -149,11 +149,7 @@ class LearningFile(Record):
 
 def is_learning(path: Path) -> bool:
     """Whether a file says that it holds times to a target."""
-    try:
-        document: Any = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get("kind") == KIND
+    return loading.kind(path) == KIND
 
 
 def load(path: Path) -> LearningFile:

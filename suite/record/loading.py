@@ -35,6 +35,16 @@ def read(path: Path) -> bytes:
         raise ResultFileError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
+def kind(path: Path) -> str | None:
+    """What a file says that it is: 'forecast' or 'learning'; None for result files and everything else."""
+    try:
+        document: Any = msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    said = document.get("kind") if isinstance(document, dict) else None
+    return said if isinstance(said, str) else None
+
+
 def decode(data: bytes, where: str) -> ResultFile:
     """Decodes a result file and checks all that can be known without computing summaries.
 

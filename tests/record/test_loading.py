@@ -185,3 +185,11 @@ def test_many_contradictions_are_counted(tmp_path: Path) -> None:
         process["started_at"] = "?"
     assert "(and 4 more)" in refused(write(tmp_path, json.dumps(content).encode()))
     assert len(problems(tmp_path / "result.json")) == 7
+
+
+def test_a_file_of_forecasts_is_valid_or_says_why_not(tmp_path: Path) -> None:
+    path = write(tmp_path, b'{"kind": "forecast", "schema_version": 1, "forecasts": []}')
+    assert problems(path) == []
+    path = write(tmp_path, b'{"kind": "forecast", "schema_version": 1, "forecasts": [3]}')
+    (problem,) = problems(path)
+    assert "holds no valid forecasts" in problem

@@ -15,11 +15,12 @@ from rich.console import Console
 
 from suite.analysis.history import history
 from suite.cli import main
+from suite.record.paired import Paired
 from suite.report.history import words
 from suite.report.history.text import show_history
 from tests.analysis.test_history import GPT, days, write
 from tests.builders import STEPS_MS, case, failure
-from tests.sides import gpu, newer, scaled
+from tests.sides import gpu, newer, run_file, scaled
 
 
 @pytest.fixture(autouse=True)
@@ -149,3 +150,14 @@ def test_names_that_are_not_ascii_and_nothing_heavy(tmp_path: Path) -> None:
             check=True,
         )
         assert b"\\u6a21" in done.stdout, form
+
+
+def test_nothing_but_sides_of_ab_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paired = Paired(side="base", partner="b", first={})
+    run_file(tmp_path / "runs/a.json", [(case(), STEPS_MS)], paired=paired)
+    text = printed(capsys, tmp_path / "runs", code=3)
+    assert "There is no ordinary run in these files" in text
+    assert "Skipped files (1)" in text
+    assert "a side of `jaxmark ab`" in " ".join(text.split())
+    for form in ("json", "csv", "markdown"):
+        printed(capsys, tmp_path / "runs", "--format", form, code=3)

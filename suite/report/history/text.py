@@ -25,9 +25,12 @@ def show_history(history: History, console: Console) -> None:
     page.line(f"History of {NAMES[history.metric]} on {machines}", style="bold")
     for section in history.sections:
         _section(page, history, section, short, drawn)
-    page.heading("How to read it")
-    for text in legend(history):
-        page.line(text, indent=2)
+    if history.sections:
+        page.heading("How to read it")
+        for text in legend(history):
+            page.line(text, indent=2)
+    else:
+        page.line("There is no ordinary run in these files; a history is one of `jaxmark run`.")
     if history.skipped:
         page.heading(f"Skipped files ({len(history.skipped)})")
         for reason in history.skipped[:_SHOWN_SKIPPED]:

@@ -17,7 +17,7 @@ from tests.models.running import initial, step
 STEPS = 1_050
 
 
-@pytest.mark.parametrize("workload_name", ["mlp", "resnet", "gpt"])
+@pytest.mark.parametrize("workload_name", ["mlp", "resnet", "gpt", "llama", "moe"])
 def test_over_a_thousand_steps_stay_finite(workload_name: str) -> None:
     case = (workload_name, "train", "fp16", "unroll")
     state, batch = initial(*case)

@@ -25,8 +25,8 @@ def compare(
     *,
     learning_rate: float,
     extra_loss: Callable[[Any], torch.Tensor] | None = None,
-) -> None:
-    """Takes a training step of both from the same weights.
+) -> Any:
+    """Takes a training step of both from the same weights; returns what ours gives.
 
     Args:
         workload: of the mode 'train', with unrolled layers.
@@ -39,11 +39,8 @@ def compare(
     state, batch = start(workload)
     parameters = dict(theirs.named_parameters())
     state = state._replace(params=with_values(state.params, in_our_names(parameters.__getitem__)))
-    found = (
-        theirs(torch.from_numpy(batch["inputs"]).long(), output_router_logits=True)
-        if extra_loss
-        else (theirs(torch.from_numpy(batch["inputs"]).long()))
-    )
+    asked = {"output_router_logits": True} if extra_loss else {}
+    found = theirs(torch.from_numpy(batch["inputs"]).long(), **asked)
     assert relative_error(jax.jit(workload.forward)(state, batch), found.logits) < OUTPUTS_WITHIN
 
     targets = torch.from_numpy(batch["targets"]).long().flatten()
@@ -60,6 +57,7 @@ def compare(
     updated = named(new_state.params)
     for name, expected in in_our_names(parameters.__getitem__).items():
         _assert_updated(name, updated[name], expected, gradients[name])
+    return outputs
 
 
 def _assert_updated(name: str, found: np.ndarray, expected: np.ndarray, gradient: np.ndarray) -> None:

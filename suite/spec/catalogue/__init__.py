@@ -18,10 +18,11 @@ from suite.spec.catalogue.linear import LINEAR
 from suite.spec.catalogue.llama import LLAMA
 from suite.spec.catalogue.lstm import LSTM
 from suite.spec.catalogue.mlp import MLP
+from suite.spec.catalogue.moe import MOE
 from suite.spec.catalogue.resnet import RESNET
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA, DLRM)}
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA, MOE, DLRM)}
 _Name = TypeVar("_Name", bound=str)
 
 

@@ -168,8 +168,8 @@ def _refuse_twice(path: Path, run: str, started_at: str, seen: dict[str, Path]) 
     if earlier is not path:
         same = "the same file" if earlier.resolve() == path.resolve() else "the same run"
         raise ConfigError(
-            f"{path} and {earlier} are {same} (id {run}); expected each run once, since it "
-            "says nothing of itself. Name it once."
+            f"{path} and {earlier} are {same} (id {run}). Name each run once: compared with itself it says "
+            "nothing."
         )
 
 

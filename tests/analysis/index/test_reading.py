@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,7 +105,7 @@ def test_deleted_and_new_files(runs: Path) -> None:
     found = seen(runs)
     assert found.read == 1
     assert set(found.medians) == {"1", "2", "3", "4", "new"}
-    with sqlite3.connect(default_path()) as connection:
+    with closing(sqlite3.connect(default_path())) as connection:
         (count,) = connection.execute("SELECT count(*) FROM files").fetchone()
         assert count == 6
         (count,) = connection.execute("SELECT count(*) FROM processes").fetchone()
@@ -140,12 +141,12 @@ def cut(path: Path) -> None:
 
 
 def other_version(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
 
 
 def other_tables(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE files")
 
 
@@ -205,7 +206,7 @@ def test_a_locked_index_is_waited_for_and_then_done_without(
 ) -> None:
     seen(runs)
     monkeypatch.setattr("suite.analysis.index.database._WAIT_S", 0.01)
-    with sqlite3.connect(default_path(), isolation_level=None) as other:
+    with closing(sqlite3.connect(default_path(), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         found = summaries([str(runs)])
         assert told(found)[:2] == (6, ALL)

@@ -8,14 +8,13 @@ Shapes: B batch, H height, W width, C channels, K classes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jax.typing import DTypeLike
 
+from suite.models.convolution import convolution, he_normal_fan_out
 from suite.models.precision import Policy
 
 MOMENTUM = 0.9
@@ -33,16 +32,15 @@ class ConvNorm(nnx.Module):
         self, inputs: int, outputs: int, *, kernel: int, stride: int = 1, policy: Policy, rngs: nnx.Rngs
     ) -> None:
         self.policy = policy
-        self.conv = nnx.Conv(
+        self.conv = convolution(
             inputs,
             outputs,
-            (kernel, kernel),
-            strides=stride,
+            kernel=kernel,
+            stride=stride,
             padding=kernel // 2,
-            use_bias=False,
-            dtype=policy.compute_dtype,
-            precision=policy.matmul,
-            kernel_init=he_normal_fan_out,
+            bias=False,
+            init=he_normal_fan_out,
+            policy=policy,
             rngs=rngs,
         )
         self.norm = nnx.BatchNorm(
@@ -129,17 +127,6 @@ class ResNet(nnx.Module):
         x_bc = jnp.mean(x_bhwc, axis=(1, 2), dtype=jnp.float32)
         logits_bk: jax.Array = self.head(self.policy.cast(x_bc))
         return logits_bk
-
-
-def he_normal_fan_out(key: jax.Array, shape: Sequence[int], dtype: DTypeLike = jnp.float32) -> jax.Array:
-    """Draws a kernel (k, k, inputs, outputs) that keeps the variance of gradients (He, 2015).
-
-    Drawn flat: the numbers are the same, and XLA compiles random numbers of one axis several
-    times faster than of four, which in a deep network is most of the time to initialise.
-    """
-    fan_out = shape[0] * shape[1] * shape[-1]
-    flat = jax.random.normal(key, (math.prod(shape),), dtype)
-    return (flat * math.sqrt(2 / fan_out)).reshape(shape)
 
 
 def _blocks(

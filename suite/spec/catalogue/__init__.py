@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from suite.errors import ConfigError, nearest
 from suite.spec.case import Case, ParamValue
+from suite.spec.catalogue.alexnet import ALEXNET
 from suite.spec.catalogue.bert import BERT
 from suite.spec.catalogue.dlrm import DLRM
 from suite.spec.catalogue.gpt import GPT
@@ -20,9 +21,11 @@ from suite.spec.catalogue.lstm import LSTM
 from suite.spec.catalogue.mlp import MLP
 from suite.spec.catalogue.moe import MOE
 from suite.spec.catalogue.resnet import RESNET
+from suite.spec.catalogue.unet import UNET
+from suite.spec.catalogue.vit import VIT
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, RESNET, LSTM, BERT, GPT, LLAMA, MOE, DLRM)}
+_SPECS = {spec.name: spec for spec in (LINEAR, MLP, ALEXNET, RESNET, VIT, UNET, LSTM, BERT, GPT, LLAMA, MOE, DLRM)}
 _Name = TypeVar("_Name", bound=str)
 
 

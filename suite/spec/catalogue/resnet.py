@@ -1,50 +1,18 @@
 """ResNet: image classification with residual blocks of convolutions.
 
-The work of a convolution over B images, from H x H x C to h x h x c with a k x k kernel, two
-FLOPs per multiply-add, products with padding included:
-
-    forward           2 B h^2 k^2 C c
-    weight gradient   the same
-    input gradient    2 B H^2 k^2 C c, written as a convolution over the spread-out gradient
-
-With stride 1 the three are equal. With stride 2 the program's input gradient runs over a gradient
-with zeros between its values: four times the textbook's figure, which most libraries never
-compute. The terms keep the two apart: 'input_gradient' is the textbook's, and
-'input_gradient_zeros' the products with those zeros. The stem needs no input gradient.
+The work of a convolution is in `convolutions.py`, two FLOPs per multiply-add. Of the input
+gradient, 'input_gradient' is the textbook's figure and 'input_gradient_zeros' the products with the
+zeros that strides spread in. The stem needs no input gradient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from suite.spec.catalogue.convolutions import Conv
 from suite.spec.workload import Dims, Preset, WorkloadSpec
 
 STAGES = ("stage1", "stage2", "stage3", "stage4")
-
-
-class _Conv(NamedTuple):
-    """A convolution: sides of its input and output in pixels, kernel side, channels."""
-
-    size_in: int
-    size_out: int
-    kernel: int
-    inputs: int
-    outputs: int
-
-    @property
-    def multiply_adds(self) -> int:
-        """Of one image, forward."""
-        return self.size_out**2 * self.parameters
-
-    @property
-    def zero_multiply_adds(self) -> int:
-        """Of one image, products with the zeros that the input gradient spreads in."""
-        return (self.size_in**2 - self.size_out**2) * self.parameters
-
-    @property
-    def parameters(self) -> int:
-        return self.kernel**2 * self.inputs * self.outputs
 
 
 def flops(dims: Dims, mode: str, batch: int) -> dict[str, int]:
@@ -68,11 +36,11 @@ def stages_of(dims: Dims) -> tuple[int, ...]:
     return tuple(dims[stage] for stage in STAGES if dims[stage])
 
 
-def _convolutions(dims: Dims) -> Iterator[_Conv]:
+def _convolutions(dims: Dims) -> Iterator[Conv]:
     """Yields every convolution, the stem first."""
     width, imagenet = dims["width"], bool(dims["imagenet_stem"])
     size = _halve(dims["image"]) if imagenet else dims["image"]
-    yield _Conv(dims["image"], size, 7 if imagenet else 3, 3, width)
+    yield Conv(dims["image"], size, 7 if imagenet else 3, 3, width)
     size = _halve(size) if imagenet else size
     channels = width
     for stage, count in enumerate(stages_of(dims)):
@@ -84,19 +52,19 @@ def _convolutions(dims: Dims) -> Iterator[_Conv]:
             size = size_out
 
 
-def _basic(size: int, size_out: int, inputs: int, width: int) -> Iterator[_Conv]:
-    yield _Conv(size, size_out, 3, inputs, width)
-    yield _Conv(size_out, size_out, 3, width, width)
+def _basic(size: int, size_out: int, inputs: int, width: int) -> Iterator[Conv]:
+    yield Conv(size, size_out, 3, inputs, width)
+    yield Conv(size_out, size_out, 3, width, width)
     if size != size_out or inputs != width:
-        yield _Conv(size, size_out, 1, inputs, width)
+        yield Conv(size, size_out, 1, inputs, width)
 
 
-def _bottleneck(size: int, size_out: int, inputs: int, width: int) -> Iterator[_Conv]:
-    yield _Conv(size, size, 1, inputs, width)
-    yield _Conv(size, size_out, 3, width, width)
-    yield _Conv(size_out, size_out, 1, width, 4 * width)
+def _bottleneck(size: int, size_out: int, inputs: int, width: int) -> Iterator[Conv]:
+    yield Conv(size, size, 1, inputs, width)
+    yield Conv(size, size_out, 3, width, width)
+    yield Conv(size_out, size_out, 1, width, 4 * width)
     if size != size_out or inputs != 4 * width:
-        yield _Conv(size, size_out, 1, inputs, 4 * width)
+        yield Conv(size, size_out, 1, inputs, 4 * width)
 
 
 def _halve(size: int) -> int:
@@ -178,6 +146,16 @@ RESNET = WorkloadSpec(
             imagenet_stem=True,
             batch=64,
             source="He et al. (2015), ResNet-50 with torchvision's strides (v1.5): 25,557,032 parameters",
+        ),
+        "152": _preset(
+            image=224,
+            classes=1_000,
+            width=64,
+            stages=(3, 8, 36, 3),
+            bottleneck=True,
+            imagenet_stem=True,
+            batch=64,
+            source="He et al. (2015), ResNet-152 with torchvision's strides (v1.5): 60,192,808 parameters",
         ),
     },
     default_preset="18",

@@ -6,8 +6,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from suite.measurement.flat import FlatStep, bytes_of
+from suite.measurement.jaxprs import fewest_bytes
 from suite.spec import catalogue
 from suite.spec.case import Case
+from suite.spec.catalogue.memory import Memory, memory_of
 from suite.workloads import build
 from tests.models import walker
 from tests.models.running import SMOKE, abstract, ids
@@ -83,10 +86,18 @@ def test_parameters_are_the_published_ones(name: tuple[str, str], expected: int)
 
 
 @pytest.mark.parametrize("case", SMOKE + SHORT + PUBLISHED, ids=ids(SMOKE + SHORT + PUBLISHED))
-def test_flops_match_the_program_exactly(case: Case) -> None:
+def test_flops_and_memory_match_the_program_exactly(case: Case) -> None:
     workload = build(case)
-    program = jax.make_jaxpr(workload.step)(*abstract(workload))
+    state, batch = abstract(workload)
+    flat = FlatStep(workload.step, state, batch)
+    program = flat.trace().jaxpr
     assert walker.count(program.jaxpr) == sum(catalogue.work(case)[0].values())
+    if case == catalogue.resolve(case.workload, preset=case.preset, mode=case.mode):
+        weights = sum(bytes_of(leaf) for leaf in jax.tree.leaves(state.params))
+        moved = max(fewest_bytes(program) - catalogue.unmoved_bytes(case), 0)
+        assert memory_of(case) == Memory(weights, flat.state_bytes, moved), (
+            "`jaxmark list` shows what is no longer so: run python -m suite.run.memory_table NAME"
+        )
 
 
 def test_walker_multiplies_scans_and_refuses_loops_of_unknown_length() -> None:

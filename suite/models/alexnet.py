@@ -14,23 +14,27 @@ from functools import partial
 import jax
 from flax import nnx
 
-from suite.models.convolution import convolution, he_normal_fan_in
+from suite.models.convolution import convolution, lecun_normal
 from suite.models.precision import Policy
 
 
 class AlexNet(nnx.Module):
-    """Convolutions that see ever less of the image's detail, then dense layers that see all of it."""
+    """Convolutions that see ever less of the image's detail, then dense layers that see all of it.
+
+    There are no norms. Weights are drawn half as varied as those before a ReLU mostly are: what that
+    loses, the pooling of maxima puts in again, and larger ones make the first steps unstable.
+    """
 
     def __init__(
         self, *, width: int, side: int, hidden: int, classes: int, policy: Policy, rngs: nnx.Rngs
     ) -> None:
         """Makes the layers; `side` is the height and width, in pixels, of what leaves the last pooling."""
-        conv = partial(convolution, init=he_normal_fan_in, policy=policy, rngs=rngs)
+        conv = partial(convolution, init=lecun_normal, policy=policy, rngs=rngs)
         dense = partial(
             nnx.Linear,
             dtype=policy.compute_dtype,
             precision=policy.matmul,
-            kernel_init=nnx.initializers.he_normal(),
+            kernel_init=lecun_normal,
             rngs=rngs,
         )
         self.conv1 = conv(3, width, kernel=11, stride=4, padding=2)

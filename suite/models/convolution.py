@@ -42,9 +42,9 @@ def convolution(
     )
 
 
-def he_normal_fan_in(key: jax.Array, shape: Sequence[int], dtype: DTypeLike = jnp.float32) -> jax.Array:
-    """Draws a kernel (k, k, inputs, outputs) that keeps the variance of what passes a ReLU (He, 2015)."""
-    return _normal(key, shape, 2 / math.prod(shape[:-1]), dtype)
+def lecun_normal(key: jax.Array, shape: Sequence[int], dtype: DTypeLike = jnp.float32) -> jax.Array:
+    """Draws a kernel (..., inputs, outputs) that keeps the variance of what passes (LeCun, 1998)."""
+    return _normal(key, shape, 1 / math.prod(shape[:-1]), dtype)
 
 
 def he_normal_fan_out(key: jax.Array, shape: Sequence[int], dtype: DTypeLike = jnp.float32) -> jax.Array:

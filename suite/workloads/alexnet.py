@@ -42,5 +42,5 @@ def build(case: Case, preset: Preset) -> Workload:
     network = Network.of(make)
     if case.mode == "infer":
         return inference(network, policy=policy, batch=batch)
-    optimiser = optax.chain(optax.add_decayed_weights(5e-4), optax.sgd(0.01, momentum=0.9))
+    optimiser = optax.chain(optax.add_decayed_weights(5e-4), optax.sgd(0.001, momentum=0.9))
     return training(network, optimiser=optimiser, policy=policy, batch=batch)

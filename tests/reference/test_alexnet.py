@@ -74,7 +74,7 @@ def test_outputs_and_one_step_of_training() -> None:
 
     loss = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=LABEL_SMOOTHING)
     loss.backward()
-    torch.optim.SGD(theirs.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4).step()
+    torch.optim.SGD(theirs.parameters(), lr=0.001, momentum=0.9, weight_decay=5e-4).step()
     new_state, outputs = jax.jit(workload.step)(state, batch)
     assert relative_error(outputs["loss"], loss) < OUTPUTS_WITHIN
     updated = named(new_state.params)

@@ -79,7 +79,7 @@ ALEXNET = WorkloadSpec(
             image=96,
             classes=10,
             width=8,
-            hidden=32,
+            hidden=128,
             batch=8,
             source="jaxmark's own: a correctness check in milliseconds",
         ),

@@ -69,7 +69,7 @@ PREFILL: Faults = {
         drops_attention_residual: EVERY,
         gates_with_the_other_half: EVERY,
         gates_with_gelu: ("fp32", "fp16"),
-        # Little of it reaches the last token, all that a prefill predicts for.
+        # In the coarse precisions these two fail the check, at about twice its tolerance and not three times.
         turns_the_other_way: ("fp32", "fp16"),
         turns_nothing: ("fp32", "fp16"),
         shares_keys_with_the_wrong_heads: EVERY,

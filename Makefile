@@ -2,7 +2,7 @@
 # so scripts that tell exit codes apart call the commands themselves.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev bench test fidelity simulate scale campaign portability test-reference lint types layers format ci-extra test-matrix clean
+.PHONY: help setup setup-dev bench test test-models fidelity simulate scale campaign portability test-reference lint types layers format ci-extra test-matrix clean
 
 # Options for `jaxmark run quick`, `pytest` and the like: make bench ARGS="--processes 3"
 ARGS ?=
@@ -30,7 +30,10 @@ bench: setup ## Measure the quick set on whatever JAX finds here
 	@$(BIN)/jaxmark run quick $(ARGS)
 
 test: setup-dev ## Run the tests, on the CPU
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+
+test-models: setup-dev ## The slow tests of the models: every precision, layers, planted fault and size
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -m slow tests/models tests/benchmarks $(ARGS)
 
 fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
 	@JAX_PLATFORMS=cpu $(BIN)/python -m pytest -s -m fidelity tests/fidelity $(ARGS)

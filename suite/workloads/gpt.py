@@ -1,4 +1,4 @@
-"""A GPT-2 language model that learns the successors in random token sequences, or reads and continues them."""
+"""A GPT-2 language model that learns the successors in random tokens, or reads and continues them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Every smoke workload as a pytest-benchmark test: `pytest tests/benchmarks --benchmark-json=FILE`.
 
+With `-m ""` every workload, without it four of them.
+
 The state is threaded through the step's own object: it is donated, so a plain `benchmark(step,
 state, batch)` would meet deleted arrays in its second round. `run(1)` returns when the results
 are there, so the clock waits for them.
@@ -23,7 +25,15 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.key for case in CASES])
+# `make test` has five minutes; these stand for the others there.
+IN_MAKE_TEST = ("linear", "mlp", "resnet", "gpt")
+MARKED = [
+    pytest.param(case, id=case.key, marks=() if case.workload in IN_MAKE_TEST else pytest.mark.slow)
+    for case in CASES
+]
+
+
+@pytest.mark.parametrize("case", MARKED)
 def test_step(benchmark, case) -> None:
     workload = build(case)
     memory = MemoryProbe(jax.devices()[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--benchmark-save=short",
         "tests",
     ]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    # Beside other tests it would measure nothing.
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=alone)
     assert done.returncode == 0, done.stdout
     return folder
 

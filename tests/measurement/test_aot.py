@@ -82,8 +82,8 @@ def test_fewest_bytes_see_through_a_jit_among_others() -> None:
     assert AotStep(step, state, jnp.ones((10, 10))).program.bytes_min == 4 * 300
 
 
-def test_unread_bytes_are_taken_off() -> None:
-    step = AotStep(lambda s, b: (s, s[b]), jnp.ones((1000, 4)), jnp.arange(3), unread_bytes=16 * 997)
+def test_unmoved_bytes_are_taken_off() -> None:
+    step = AotStep(lambda s, b: (s, s[b]), jnp.ones((1000, 4)), jnp.arange(3), unmoved_bytes=16 * 997)
     assert step.program.bytes_min == 16 * 3 + 4 * 3 + 16 * 3
 
 

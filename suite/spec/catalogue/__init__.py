@@ -25,7 +25,8 @@ from suite.spec.catalogue.unet import UNET
 from suite.spec.catalogue.vit import VIT
 from suite.spec.workload import Dims, Preset, Setting, WorkloadSpec
 
-_SPECS = {spec.name: spec for spec in (LINEAR, MLP, ALEXNET, RESNET, VIT, UNET, LSTM, BERT, GPT, LLAMA, MOE, DLRM)}
+_ALL = (LINEAR, MLP, ALEXNET, RESNET, VIT, UNET, LSTM, BERT, GPT, LLAMA, MOE, DLRM)
+_SPECS = {spec.name: spec for spec in _ALL}
 _Name = TypeVar("_Name", bound=str)
 
 

@@ -90,7 +90,7 @@ GPT = WorkloadSpec(
             heads=4,
             depth=4,
             batch=12,
-            source="Karpathy, nanoGPT (2022): train_shakespeare_char as its README has it for a CPU, with biases",
+            source="Karpathy, nanoGPT (2022): train_shakespeare_char as its README has it for a CPU",
         ),
         "char": _preset(
             vocab=65,

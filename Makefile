@@ -30,10 +30,10 @@ bench: setup ## Measure the quick set on whatever JAX finds here
 	@$(BIN)/jaxmark run quick $(ARGS)
 
 test: setup-dev ## Run the tests, on the CPU
-	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-models: setup-dev ## The slow tests of the models: every precision, layers, planted fault and size
-	@$(BIN)/python -m pytest -n auto --dist loadgroup -m slow tests/models tests/benchmarks $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile -m slow tests/models tests/benchmarks $(ARGS)
 
 fidelity: setup-dev ## Compare jaxmark's clock with a hand-written loop
 	@JAX_PLATFORMS=cpu $(BIN)/python -m pytest -s -m fidelity tests/fidelity $(ARGS)

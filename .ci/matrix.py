@@ -55,7 +55,7 @@ def run(name: str, arguments: list[str]) -> str:
     show = "import sys, jax, flax; print('Python', sys.version.split()[0], 'jax', jax.__version__)"
     subprocess.run([folder / "bin/python", "-c", show], check=True)
     began = time.monotonic()
-    pytest = [folder / "bin/python", "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup"]
+    pytest = [folder / "bin/python", "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile"]
     done = subprocess.run([*pytest, *arguments], cwd=ROOT)
     print(f"-- {name}: {time.monotonic() - began:.0f} s", flush=True)
     return "passed" if done.returncode == 0 else "failed"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 from pathlib import Path
-
-import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -31,28 +28,3 @@ with contextlib.suppress(ModuleNotFoundError):
     # No test says anything of how long a machine takes that has other things to do.
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps a file's tests in one process, and of the models a workload's, which share what compiles."""
-    if not hasattr(config, "workerinput"):
-        return  # one process alone
-    for item in items:
-        group = _workload(item) if item.path.parent.name == "models" else None
-        item.add_marker(pytest.mark.xdist_group(group or str(item.path)))
-
-
-def _workload(item: pytest.Item) -> str | None:
-    """The workload that a test's name says it is of."""
-    found = re.match(r"[a-z]+", item.name.partition("[")[2])
-    return found[0] if found and item.path.name in COMPILING_TOGETHER else None
-
-
-COMPILING_TOGETHER = (
-    "test_reference.py",
-    "test_steps.py",
-    "test_loss.py",
-    "test_work.py",
-    "test_precision.py",
-)

@@ -24,7 +24,7 @@ from suite.record.forecast import Forecast
 
 # Raised when the same program for the same chip would get another answer: other compiler flags,
 # another rule for what fits.
-_METHOD = 2
+_METHOD = 3
 
 
 def place(folder: Path, program: str, target: Target, versions: Mapping[str, str]) -> Path:

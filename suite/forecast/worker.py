@@ -22,13 +22,15 @@ from suite.run.worker import limit_memory, take_stdout
 # Without the first, libtpu asks a cloud's metadata server which chip it runs on and waits for an
 # answer; without the second, two compiles at once fail on a lock file; without the third, the CUDA
 # plugin of older versions refuses to load where CUDA's libraries are not. GPU kernels cannot be
-# tried out without a GPU. The user's own XLA_FLAGS are for other hardware.
+# tried out without a GPU: products are then left to cuBLAS, since of XLA's own kernels the untried
+# first choice refuses sizes such as 17 tokens, where a GPU at hand would try another. The user's own
+# XLA_FLAGS are for other hardware.
 VARIABLES = {
     "TPU_SKIP_MDS_QUERY": "1",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
     "JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1",
     "JAX_PLATFORMS": "cpu",
-    "XLA_FLAGS": "--xla_gpu_autotune_level=0",
+    "XLA_FLAGS": "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false",
 }
 
 

@@ -31,6 +31,8 @@ def is_slow(item: pytest.Item) -> bool:
     words = set(re.split(r"[\[\]/-]", item.name))
     if item.path.name == "test_stability.py":
         return True
+    if item.path.name == "test_generation.py":
+        return bool({"llama", "moe"} & words)
     if item.path.name in COMPILING:
         return _compiled_slowly(item, words)
     if item.path.name in TRACING and "smoke" in words:

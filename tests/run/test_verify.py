@@ -56,3 +56,9 @@ def test_where_there_is_no_check_the_reason_is_said() -> None:
 
 def test_the_check_takes_as_many_losses_as_the_reference_holds() -> None:
     assert checks.LOSS_STEPS == reference.STEPS
+
+
+def test_a_step_without_a_loss_that_moves_its_state_is_followed_as_far_as_the_reference_was() -> None:
+    check = verify.against_reference(catalogue.resolve("gpt", preset="smoke", mode="decode", precision="fp32"))
+    assert check is not None
+    assert check.passed, check

@@ -247,7 +247,7 @@ def _most_pairs(before: int, after: int, probability: float) -> int:
 
 def _most_pairs_at(before: Integers, after: Integers, probability: float) -> Integers:
     """`_most_pairs` at each place; all but those near an end have the same."""
-    widest = int(after.max()) + 1
+    widest = int(np.max(after)) + 1
     sizes, which = np.unique(before * widest + after, return_inverse=True)
     most = [_most_pairs(*divmod(size, widest), probability) for size in sizes.tolist()]
     return np.array(most, dtype=np.int64)[which]

@@ -10,7 +10,7 @@ from suite.measurement.flat import FlatStep, bytes_of
 from suite.measurement.jaxprs import fewest_bytes
 from suite.spec import catalogue
 from suite.spec.case import Case
-from suite.spec.catalogue.memory import Memory, memory_of
+from suite.spec.catalogue.memory import memory_of
 from suite.workloads import build
 from tests.models import walker
 from tests.models.running import SMOKE, abstract, ids
@@ -95,9 +95,11 @@ def test_flops_and_memory_match_the_program_exactly(case: Case) -> None:
     if case == catalogue.resolve(case.workload, preset=case.preset, mode=case.mode):
         weights = sum(bytes_of(leaf) for leaf in jax.tree.leaves(state.params))
         moved = max(fewest_bytes(program) - catalogue.unmoved_bytes(case), 0)
-        assert memory_of(case) == Memory(weights, flat.state_bytes, moved), (
-            "`jaxmark list` shows what is no longer so: run python -m suite.run.memory_table NAME"
-        )
+        listed = memory_of(case)
+        stale = "`jaxmark list` shows what is no longer so: run python -m suite.run.memory_table NAME"
+        assert (listed.weights, listed.state) == (weights, flat.state_bytes), stale
+        # What is traced beside a step's arrays, a few hundred bytes, is not the same in every version of jax.
+        assert listed.moved == pytest.approx(moved, rel=1e-3), stale
 
 
 def test_walker_multiplies_scans_and_refuses_loops_of_unknown_length() -> None:

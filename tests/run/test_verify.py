@@ -59,6 +59,8 @@ def test_the_check_takes_as_many_losses_as_the_reference_holds() -> None:
 
 
 def test_a_step_without_a_loss_that_moves_its_state_is_followed_as_far_as_the_reference_was() -> None:
-    check = verify.against_reference(catalogue.resolve("gpt", preset="smoke", mode="decode", precision="fp32"))
+    check = verify.against_reference(
+        catalogue.resolve("gpt", preset="smoke", mode="decode", precision="fp32")
+    )
     assert check is not None
     assert check.passed, check

@@ -145,7 +145,7 @@ def _matches(case: Case, only: str) -> bool:
 
 
 def _default_layers(case: Case) -> bool:
-    return case.layers == catalogue.get(case.workload).layers[0]
+    return case.layers == catalogue.get(case.workload).default_layers(case.mode)
 
 
 def _cases(precisions: Sequence[str]) -> list[Case]:

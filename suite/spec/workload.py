@@ -96,3 +96,7 @@ class WorkloadSpec:
     layers_of: Mapping[str, Layers] = field(default_factory=dict)
     unmoved_bytes: Callable[[Dims, str, int, int], int] | None = field(default=None)
     settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    def default_layers(self, mode: str) -> Layers:
+        """How repeated blocks are compiled in a mode where nobody says."""
+        return self.layers_of.get(mode, self.layers[0])

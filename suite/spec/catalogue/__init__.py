@@ -79,7 +79,7 @@ def resolve(
         batch=_positive("batch", default_batch if batch is None else batch),
         layers=_choose(
             f"layers of {workload}",
-            spec.layers_of.get(chosen_mode) if layers is None else layers,
+            spec.default_layers(chosen_mode) if layers is None else layers,
             spec.layers,
         ),
         params=_params(spec, spec.presets[size].dims, chosen_mode, params or {}),

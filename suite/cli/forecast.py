@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from suite.cli.exits import ALL_OK, NOT_ALL_OK
 from suite.cli.flags import add_compilers, add_native_precision, examples
+from suite.cli.portability import tell
 from suite.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -140,8 +140,6 @@ def _show_known(asked: Namespace) -> int:
 
     from suite.forecast.targets import parse
     from suite.record import forecasts
-    from suite.report import forecast as report
-    from suite.report.text import make_console
 
     chips = None if asked.target is None else {target.name for target in parse(asked.target)}
     fields = (asked.workload, asked.preset, asked.mode)
@@ -155,10 +153,7 @@ def _show_known(asked: Namespace) -> int:
         raise ConfigError(
             f"no forecast in {', '.join(asked.known)} matches; without a workload it shows all."
         )
-    if asked.format == "text":
-        report.show_forecasts(found, make_console())
-    else:
-        print(report.as_json(found) if asked.format == "json" else report.as_tsv(found))
+    _print(found, asked.format)
     return ALL_OK
 
 
@@ -177,15 +172,20 @@ def _refuse_beside_config(asked: Namespace) -> None:
 
 def _each(asked: Namespace, jobs: list[Job], compiler: Compiler) -> int:
     from suite.forecast.portability import all_answered, ask
+
+    answers = ask(jobs, compiler, tell)
+    _print(answers, asked.format)
+    return ALL_OK if all_answered(answers) else NOT_ALL_OK
+
+
+def _print(answers: list[Forecast], form: str) -> None:
     from suite.report import forecast as report
     from suite.report.text import make_console
 
-    answers = ask(jobs, compiler, _tell)
-    if asked.format == "text":
+    if form == "text":
         report.show_forecasts(answers, make_console())
     else:
-        print(report.as_json(answers) if asked.format == "json" else report.as_tsv(answers))
-    return ALL_OK if all_answered(answers) else NOT_ALL_OK
+        print(report.as_json(answers) if form == "json" else report.as_tsv(answers))
 
 
 def _largest(asked: Namespace, jobs: list[Job], compiler: Compiler) -> int:
@@ -200,7 +200,7 @@ def _largest(asked: Namespace, jobs: list[Job], compiler: Compiler) -> int:
     for job in jobs:
 
         def compile_at(batch: int, job: Job = job) -> Forecast:
-            return ask([with_batch(job, batch)], compiler, _tell)[0]
+            return ask([with_batch(job, batch)], compiler, tell)[0]
 
         usable, step = find(job.target).usable_bytes, _step(job)
         found.append((job, largest_batch(compile_at, usable, job.case.batch or step, step)))
@@ -219,10 +219,3 @@ def _step(job: Job) -> int:
     if job.case.mesh is None:
         return 1
     return parse_mesh(job.case.mesh).chips * find(job.target).facts.devices_per_chip
-
-
-def _tell(number: int, total: int, answer: Forecast) -> None:
-    from suite.report import portability as report
-    from suite.report.text import clean
-
-    print(clean(report.progress(number, total, answer)), file=sys.stderr, flush=True)

@@ -70,7 +70,7 @@ def portability(asked: Namespace) -> int:
     timeout_s = parse_duration(asked.timeout)
     python = given_or_made(asked.python)
     with Compiler(python, {find(group[0].target).platform for group in groups}, timeout_s) as compiler:
-        answers = portability.run_largest(groups, compiler, _tell)
+        answers = portability.run_largest(groups, compiler, tell)
     problems = known.load()
     if asked.format == "json":
         print(report.as_json(answers))
@@ -91,7 +91,8 @@ def _groups(asked: Namespace) -> list[list[Job]]:
     return [[job] for job in plan(chips, precisions, asked.only, all_layers=asked.all_layers)]
 
 
-def _tell(number: int, total: int, answer: Forecast) -> None:
+def tell(number: int, total: int, answer: Forecast) -> None:
+    """Says on stderr, in a line, what a case came to; `forecast` does so too."""
     from suite.report import portability as report
     from suite.report.text import clean
 
